@@ -125,6 +125,7 @@ impl IdentSet {
         if self.0 == 0 {
             None
         } else {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 15")]
             Some(Ident(self.0.trailing_zeros() as u8))
         }
     }

@@ -136,16 +136,15 @@ impl FromStr for Version {
             let end = rest[1..].find(signs).map_or(rest.len(), |i| i + 1);
             let (switch, tail) = rest.split_at(end);
             let mut known = switches(&mut version.rules);
-            match known.iter_mut().find(|(name, _)| *name == &switch[1..]) {
-                Some((_, on)) => **on = sign == '+',
-                None => {
-                    let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-                    return Err(UnknownVersion::Switch {
-                        version: version.name,
-                        switch: switch.to_owned(),
-                        known: names.join(", "),
-                    });
-                }
+            if let Some((_, on)) = known.iter_mut().find(|(name, _)| *name == &switch[1..]) {
+                **on = sign == '+';
+            } else {
+                let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+                return Err(UnknownVersion::Switch {
+                    version: version.name,
+                    switch: switch.to_owned(),
+                    known: names.join(", "),
+                });
             }
             rest = tail;
         }

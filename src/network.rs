@@ -1,0 +1,309 @@
+//! The network: [`weft_net::core::Core`] behind a virtual clock.
+//!
+//! The broker decides where a datagram goes and in which order it comes out: by `(delivery time, tie)`. This module
+//! gives it the delivery time, keeps an agenda of what is due so that there is one global order and nobody needs to be
+//! polled, and adds what the broker does not know: loss and partition that a schedule asks for, and failure detection.
+//!
+//! **Failure detection is perfect** (spec section 5): a request comes back as unanswered exactly if no answer will
+//! come, because its receiver has no connection, or has failed without having answered. It never comes back so for a
+//! node that has answered. Only loss and partition make it err, as any timeout then would: a lost request or answer
+//! counts as unanswered.
+//!
+//! A failed node's connection is closed, which discards what is queued for it; a later life opens a new one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use arrayvec::ArrayVec;
+use weft_net::core::{Core, RecvResult, SendResult};
+use weft_net::{FaultModel, VAddr};
+
+use crate::ident::{Ident, IdentSet, MAX_IDENTS};
+use crate::replica::Nonce;
+
+/// The most datagrams of one run. A step brings about a bounded exchange, of far fewer; a run that comes to this many
+/// has a loop in it, which is our defect, and is reported as such.
+pub const MAX_DATAGRAMS: u32 = 4096;
+
+/// How long the datagrams take that a step brings about, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delays {
+    /// Each request, and each answer.
+    pub reply: u8,
+    /// Each notification.
+    pub notice: u8,
+}
+
+/// What a datagram is to the failure detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It wants an answer.
+    Request(Nonce),
+    /// It is the answer to this request.
+    Answer(Nonce),
+    /// It wants none.
+    Notice,
+}
+
+/// What became of a datagram handed to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It will arrive at this time, if its receiver lives to see it.
+    Due(u64),
+    /// Nobody has that address: the node is not there.
+    NoReceiver,
+    /// It is lost by a fault of the schedule's.
+    Lost,
+}
+
+/// What became of a datagram, and of the request that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// What became of the datagram.
+    pub fate: Fate,
+    /// Whether it is now certain what the asker will be told: the answer that has just been given, or, if the datagram
+    /// did not get through, that there is none.
+    pub decides: bool,
+}
+
+/// Who will be told that which request has no answer.
+pub type Unanswered = ArrayVec<(Ident, Nonce), MAX_IDENTS>;
+
+/// Something that has come due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Whom it is for.
+    pub to: Ident,
+    /// The delays of what it brings about in turn.
+    pub delays: Delays,
+    /// What it is.
+    pub what: Arrived,
+}
+
+/// What has come due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// A datagram.
+    Datagram {
+        /// Who sent it.
+        from: Ident,
+        /// Its bytes.
+        payload: Vec<u8>,
+    },
+    /// The failure detector's word that this request will not be answered.
+    Unanswered(Nonce),
+}
+
+/// An entry of the agenda. Ordered by time, then by when it was entered, as the broker's queues are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    time: u64,
+    entered: u64,
+    connection: u64,
+    to: Ident,
+    delays: Delays,
+    unanswered: Option<Nonce>,
+}
+
+/// A request whose answer is not yet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    on: Ident,
+    nonce: Nonce,
+    delays: Delays,
+}
+
+/// The network of a run.
+pub struct Network {
+    core: Core,
+    now: u64,
+    agenda: BinaryHeap<Reverse<Due>>,
+    entered: u64,
+    /// The connection of each node that has one.
+    connections: [Option<u64>; MAX_IDENTS],
+    /// How many connections there have been.
+    opened: u64,
+    /// The one request of each node that is neither answered nor given up.
+    open: [Option<Open>; MAX_IDENTS],
+    datagrams: u32,
+    /// The nodes whose next datagram is lost.
+    losing: IdentSet,
+    /// The nodes on the far side of the partition.
+    cut: IdentSet,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            // Reliable, so that its seed says nothing: what is lost or late is the schedule's to say.
+            core: Core::new(FaultModel::reliable(0)),
+            now: 0,
+            agenda: BinaryHeap::new(),
+            entered: 0,
+            connections: [None; MAX_IDENTS],
+            opened: 0,
+            open: [None; MAX_IDENTS],
+            datagrams: 0,
+            losing: IdentSet::EMPTY,
+            cut: IdentSet::EMPTY,
+        }
+    }
+}
+
+fn address(node: Ident) -> VAddr {
+    VAddr::new(0x7f00_0001 + u32::from(node.get()), 1)
+}
+
+impl Network {
+    /// The virtual time: how many steps have passed.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// How many datagrams have been handed to the network.
+    #[must_use]
+    pub fn datagrams(&self) -> u32 {
+        self.datagrams
+    }
+
+    /// The nodes whose next datagram is lost.
+    #[must_use]
+    pub fn losing(&self) -> IdentSet {
+        self.losing
+    }
+
+    /// The nodes on the far side of the partition.
+    #[must_use]
+    pub fn cut(&self) -> IdentSet {
+        self.cut
+    }
+
+    /// Whether nothing is on its way.
+    #[must_use]
+    pub fn quiet(&self) -> bool {
+        self.agenda.is_empty()
+    }
+
+    /// Gives a node a fresh connection and its address.
+    pub fn connect(&mut self, node: Ident) {
+        let connection = self.opened;
+        self.opened += 1;
+        self.core.connect(connection);
+        self.core.bind(connection, address(node));
+        self.connections[node.index()] = Some(connection);
+    }
+
+    /// Closes a node's connection: what is on its way to the node is discarded. Returns whose requests it leaves
+    /// unanswered.
+    pub fn disconnect(&mut self, node: Ident) -> Unanswered {
+        let Some(connection) = self.connections[node.index()].take() else { return Unanswered::new() };
+        self.core.disconnect(connection);
+        self.agenda.retain(|Reverse(due)| due.connection != connection);
+        self.open[node.index()] = None;
+        let askers = (0..16).map(Ident::new).filter(|asker| self.open[asker.index()].is_some_and(|open| open.on == node));
+        let askers: IdentSet = askers.collect();
+        askers.iter().filter_map(|asker| Some((asker, self.give_up(asker)?))).collect()
+    }
+
+    /// Sends a datagram. A [`Kind::Request`] is the sender's only one from then on. If the datagram does not get through
+    /// and an answer was expected, the asker will be told that there is none.
+    pub fn send(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Sent {
+        self.datagrams += 1;
+        if let Kind::Request(nonce) = kind {
+            self.open[from.index()] = Some(Open { on: to, nonce, delays });
+        }
+        let fate = self.route(from, to, kind, payload, delays);
+        let through = matches!(fate, Fate::Due(_));
+        let decides = match kind {
+            Kind::Request(_) if !through => self.give_up(from).is_some(),
+            Kind::Answer(nonce) if self.open[to.index()].is_some_and(|open| open.nonce == nonce) => {
+                if through {
+                    self.open[to.index()].take().is_some()
+                } else {
+                    self.give_up(to).is_some()
+                }
+            }
+            _ => false,
+        };
+        Sent { fate, decides }
+    }
+
+    fn route(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Fate {
+        let lost = self.losing.contains(from) || self.cut.contains(from) != self.cut.contains(to);
+        self.losing.remove(from);
+        if lost {
+            return Fate::Lost;
+        }
+        let delay = if kind == Kind::Notice { delays.notice } else { delays.reply };
+        let time = self.now + u64::from(delay);
+        match self.core.send(address(from), address(to), payload, time).1 {
+            SendResult::Enqueued { to_conn, deliv_ns, .. } => {
+                self.enter(deliv_ns, to, to_conn, delays, None);
+                Fate::Due(deliv_ns)
+            }
+            SendResult::NoReceiver => Fate::NoReceiver,
+            SendResult::Dropped => Fate::Lost,
+        }
+    }
+
+    fn enter(&mut self, time: u64, to: Ident, connection: u64, delays: Delays, unanswered: Option<Nonce>) {
+        self.agenda.push(Reverse(Due { time, entered: self.entered, connection, to, delays, unanswered }));
+        self.entered += 1;
+    }
+
+    /// Has the asker told, after the time that an answer would have taken, that its open request has none.
+    fn give_up(&mut self, asker: Ident) -> Option<Nonce> {
+        let connection = self.connections[asker.index()]?;
+        let Open { nonce, delays, .. } = self.open[asker.index()].take()?;
+        self.enter(self.now + u64::from(delays.reply), asker, connection, delays, Some(nonce));
+        Some(nonce)
+    }
+
+    /// Takes out the next of what is due by now.
+    pub fn next_arrival(&mut self) -> Option<Arrival> {
+        if self.agenda.peek()?.0.time > self.now {
+            return None;
+        }
+        let Reverse(Due { connection, to, delays, unanswered, .. }) = self.agenda.pop()?;
+        let what = match unanswered {
+            Some(nonce) => Arrived::Unanswered(nonce),
+            // Strictly before, so one more than now.
+            None => match self.core.recv_before(connection, self.now + 1) {
+                RecvResult::Delivered { src, payload, .. } => {
+                    #[expect(clippy::cast_possible_truncation, reason = "an address of ours: 0 to 15")]
+                    let from = Ident::new(src.node_of() as u8);
+                    Arrived::Datagram { from, payload }
+                }
+                RecvResult::Empty => unreachable!("the agenda names a datagram that the broker does not have"),
+            },
+        };
+        Some(Arrival { to, delays, what })
+    }
+
+    /// Lets one step's time pass.
+    pub fn tick(&mut self) {
+        self.now += 1;
+    }
+
+    /// Lets time pass until the next thing is due. Returns whether there is one.
+    pub fn skip_to_next(&mut self) -> bool {
+        let Some(Reverse(due)) = self.agenda.peek() else { return false };
+        self.now = self.now.max(due.time);
+        true
+    }
+
+    /// Has the next datagram of this node lost.
+    pub fn lose_next(&mut self, node: Ident) {
+        self.losing.insert(node);
+    }
+
+    /// Puts the node on the far side of the partition, or back.
+    pub fn set_cut(&mut self, node: Ident, cut: bool) {
+        if cut {
+            self.cut.insert(node);
+        } else {
+            self.cut.remove(node);
+        }
+    }
+}

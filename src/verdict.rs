@@ -1,0 +1,392 @@
+//! Verdicts: when each property is judged, and what a violation is.
+//!
+//! - **Never heals** (the targets that are a version): whenever nothing is on its way, the four required properties are
+//!   judged in order. A broken one counts only if fair maintenance to a fixpoint, on a copy in the atomic
+//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once
+//!   more; a network that then does not heal although no required property is broken is a defect of ours,
+//!   [`Breach::Stalled`].
+//! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
+//! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
+//!
+//! The run stops at the first violation. A verdict says under which assumptions it was reached; a run that leaves them
+//! says nothing about the protocol and is never a violation.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::chord::list::{self, ListReplica};
+use crate::chord::tse2017::{self, TseReplica};
+use crate::model;
+use crate::network::MAX_DATAGRAMS;
+use crate::property::{Property, UnknownProperty, first_broken, ideal};
+use crate::replica::Replica;
+use crate::schedule::{Op, Schedule};
+use crate::snapshot::Snapshot;
+use crate::trace::Observer;
+use crate::version::{Rules, UnknownVersion, Version};
+use crate::world::World;
+
+/// How a run is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    /// The required properties, for good; with the stable base of Z17 also its invariant.
+    NeverHeals,
+    /// All seven claimed properties, at every event.
+    Claims,
+}
+
+/// What a fuzz target tests: a version, and how it is judged. Written as the version, or `claims`, which is `ccr2012`
+/// judged by [`Judge::Claims`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The version.
+    pub version: Version,
+    /// How it is judged.
+    pub judge: Judge,
+}
+
+impl Target {
+    /// The target `claims`.
+    pub const CLAIMS: Self = Self { version: Version::CCR2012, judge: Judge::Claims };
+
+    /// The target of a version.
+    #[must_use]
+    pub const fn of(version: Version) -> Self {
+        Self { version, judge: Judge::NeverHeals }
+    }
+
+    /// The fuzz targets, by the names of their directories.
+    #[must_use]
+    pub fn all() -> [Self; 5] {
+        let [a, b, c, d] = Version::PUBLISHED.map(Self::of);
+        [a, b, c, d, Self::CLAIMS]
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.judge {
+            Judge::NeverHeals => self.version.fmt(f),
+            Judge::Claims => f.write_str("claims"),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = UnknownVersion;
+
+    fn from_str(text: &str) -> Result<Self, UnknownVersion> {
+        if text == "claims" { Ok(Self::CLAIMS) } else { text.parse().map(Self::of) }
+    }
+}
+
+/// What a run violates. With the target it is a violation's *signature*, and nothing finer is: no identifiers, steps or
+/// lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Breach {
+    /// A property is broken.
+    Broken(Property),
+    /// The network does not become ideal although no required property is broken: a defect of the model.
+    Stalled,
+    /// The run sends more than [`MAX_DATAGRAMS`] datagrams: a defect of the model.
+    Runaway,
+}
+
+impl Breach {
+    /// Every breach.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Property::ALL.into_iter().map(Self::Broken).chain([Self::Stalled, Self::Runaway])
+    }
+
+    /// The name in a signature, as in `AtMostOneRing`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Broken(property) => property.name(),
+            Self::Stalled => "Stalled",
+            Self::Runaway => "Runaway",
+        }
+    }
+
+    /// The name for files and the command line, as in `at-most-one-ring`.
+    #[must_use]
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::Broken(property) => property.slug(),
+            Self::Stalled => "stalled",
+            Self::Runaway => "runaway",
+        }
+    }
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Breach {
+    type Err = UnknownProperty;
+
+    fn from_str(text: &str) -> Result<Self, UnknownProperty> {
+        match text {
+            "Stalled" | "stalled" => Ok(Self::Stalled),
+            "Runaway" | "runaway" => Ok(Self::Runaway),
+            _ => text.parse().map(Self::Broken),
+        }
+    }
+}
+
+/// Which breaches count: all, or only some, so that a minimizer stays with the one that it is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only(Option<Vec<Breach>>);
+
+impl Only {
+    /// Only these count.
+    #[must_use]
+    pub fn these(breaches: Vec<Breach>) -> Self {
+        Self(Some(breaches))
+    }
+
+    /// Whether this one counts.
+    #[must_use]
+    pub fn counts(&self, breach: Breach) -> bool {
+        self.0.as_ref().is_none_or(|only| only.contains(&breach))
+    }
+}
+
+/// Names of breaches, separated by commas; nothing at all stands for all.
+impl FromStr for Only {
+    type Err = UnknownProperty;
+
+    fn from_str(text: &str) -> Result<Self, UnknownProperty> {
+        let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        names.into_iter().map(str::parse).collect::<Result<_, _>>().map(Self::these)
+    }
+}
+
+/// How a schedule is run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Which breaches count. Of the others, one that ends the network for good ends the run, which passes.
+    pub only: Only,
+    /// Whether the schedule may lose datagrams and partition the network, which every source excludes.
+    pub faults: bool,
+    /// Whether steps are executed as they are given, permitted or not, instead of being repaired.
+    pub as_given: bool,
+}
+
+/// The assumptions under which a run was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumptions {
+    /// Whether every failure was permitted by the failure assumption and, where the rules have one, the stable base.
+    pub failures: bool,
+    /// Whether the rules have a stable base (Z17); `None` for the versions that know none.
+    pub base: Option<bool>,
+    /// Whether no datagram was lost to loss or partition. Then failure detection was perfect.
+    pub reliable: bool,
+    /// Whether every datagram arrived before the next step, which makes the run one of the atomic model.
+    pub immediate: bool,
+}
+
+impl Assumptions {
+    /// Whether the run says anything about the protocol.
+    #[must_use]
+    pub fn hold(&self) -> bool {
+        self.failures && self.reliable
+    }
+}
+
+impl fmt::Display for Assumptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = match self.base {
+            None => "no stable base in this version",
+            Some(true) if self.failures => "stable base held",
+            Some(true) => "stable base not kept",
+            Some(false) => "stable base dropped",
+        };
+        write!(
+            f,
+            "failure assumption {}; {base}; {}; {}",
+            if self.failures { "held" } else { "BROKEN" },
+            if self.reliable { "perfect failure detection" } else { "DATAGRAMS LOST, so that failure detection errs" },
+            if self.immediate { "every datagram arrives before the next step" } else { "datagrams delayed" },
+        )
+    }
+}
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing is violated, and the network heals to the ideal.
+    Ideal,
+    /// The protocol violates this.
+    Violated(Breach),
+    /// The run violates this, but it does not [count](Only).
+    Masked(Breach),
+    /// The run left the assumptions, so that whatever came of it says nothing about the protocol.
+    Outside(Option<Breach>),
+}
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The steps as executed: the canonical form of the schedule, up to where the run stopped.
+    pub executed: Schedule,
+    /// The assumptions under which it ran.
+    pub assumptions: Assumptions,
+    /// The network at the end: where it was found broken, or after everything had arrived. Where the invariant is broken, the state in effect.
+    pub network: Snapshot,
+    /// The same after fair maintenance.
+    pub settled: Snapshot,
+}
+
+/// Runs a schedule and judges it. The observer is told every event.
+#[must_use]
+pub fn run(target: Target, schedule: &Schedule, options: &Options, observer: &mut impl Observer) -> Outcome {
+    let rules = target.version.rules();
+    let setup = schedule.setup.fit(rules);
+    match rules {
+        Rules::List { checks, eager } => {
+            drive::<ListReplica>(target, schedule, options, list::Config { checks, eager }, observer)
+        }
+        Rules::Tse { busy, .. } => {
+            let config = tse2017::Config { list_len: setup.list_len, circle: setup.circle, busy };
+            drive::<TseReplica>(target, schedule, options, config, observer)
+        }
+    }
+}
+
+fn drive<R: Replica>(
+    target: Target,
+    schedule: &Schedule,
+    options: &Options,
+    config: R::Config,
+    observer: &mut impl Observer,
+) -> Outcome {
+    let rules = target.version.rules();
+    let mut setup = schedule.setup.fit(rules);
+    setup.faults &= options.faults;
+    let mut world = World::<R, _>::new(setup, rules, config, observer);
+    let mut bench = Bench::new(target, &options.only, world.now());
+    let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
+    let mut assumptions = Assumptions {
+        failures: true,
+        base: match rules {
+            Rules::List { .. } => None,
+            Rules::Tse { base, .. } => Some(base),
+        },
+        reliable: true,
+        immediate: true,
+    };
+
+    let mut breach = None;
+    for &step in &schedule.steps {
+        let step = if options.as_given { Some(step.canonical()) } else { world.resolve(step, setup.faults) };
+        let Some(step) = step else { continue };
+        executed.steps.push(step);
+        assumptions.failures &= step.op != Op::Fail || world.may_fail(step.node);
+        assumptions.reliable &= !matches!(step.op, Op::Lose | Op::Cut);
+        assumptions.immediate &= step.immediate();
+        world.begin(step);
+        breach = bench.events(&mut world);
+        world.tick();
+        if breach.is_none() && world.network().quiet() {
+            breach = bench.quiet(world.now());
+        }
+        if breach.is_some() {
+            break;
+        }
+    }
+    while breach.is_none() && world.skip_to_next() {
+        breach = bench.events(&mut world);
+    }
+    let network = if breach == Some(Breach::Broken(Property::Invariant)) { *world.effective() } else { *world.now() };
+    let mut settled = network;
+    let heals = model::settle(rules, &mut settled) && ideal(&settled);
+    if breach.is_none() && !heals {
+        breach = Some(first_broken(&network, &Property::REQUIRED).map_or(Breach::Stalled, Breach::Broken));
+    }
+
+    let verdict = match breach {
+        breach if !assumptions.hold() => Verdict::Outside(breach),
+        None => Verdict::Ideal,
+        Some(breach) if options.only.counts(breach) => Verdict::Violated(breach),
+        Some(breach) => Verdict::Masked(breach),
+    };
+    Outcome { verdict, executed, assumptions, network, settled }
+}
+
+/// Where a world is judged, step by step.
+struct Bench {
+    rules: Rules,
+    /// What is judged at every event.
+    at_events: Vec<Property>,
+    /// Whether events are judged on the network in effect instead of as it is.
+    effective: bool,
+    /// Whether the required properties are judged when all is quiet.
+    at_quiet: bool,
+    /// The networks judged last, at an event and when quiet: an unchanged one is not judged again.
+    last_event: Snapshot,
+    last_quiet: Snapshot,
+}
+
+impl Bench {
+    fn new(target: Target, only: &Only, start: &Snapshot) -> Self {
+        let rules = target.version.rules();
+        let invariant = matches!(rules, Rules::Tse { base: true, .. });
+        let at_events = match target.judge {
+            Judge::Claims => Property::CLAIMED.into_iter().filter(|p| only.counts(Breach::Broken(*p))).collect(),
+            Judge::NeverHeals if invariant => vec![Property::Invariant],
+            Judge::NeverHeals => Vec::new(),
+        };
+        Self {
+            rules,
+            at_events,
+            effective: target.judge == Judge::NeverHeals,
+            at_quiet: target.judge == Judge::NeverHeals,
+            last_event: *start,
+            last_quiet: *start,
+        }
+    }
+
+    /// Lets everything arrive that is due, and judges every event.
+    fn events<R: Replica, O: Observer>(&mut self, world: &mut World<'_, R, O>) -> Option<Breach> {
+        loop {
+            let breach = self.event(if self.effective { world.effective() } else { world.now() });
+            if breach.is_some() {
+                return breach;
+            }
+            if !world.advance() {
+                return None;
+            }
+            if world.network().datagrams() > MAX_DATAGRAMS {
+                return Some(Breach::Runaway);
+            }
+        }
+    }
+
+    fn event(&mut self, network: &Snapshot) -> Option<Breach> {
+        if self.at_events.is_empty() || *network == self.last_event {
+            return None;
+        }
+        self.last_event = *network;
+        first_broken(network, &self.at_events).map(Breach::Broken)
+    }
+
+    fn quiet(&mut self, network: &Snapshot) -> Option<Breach> {
+        if !self.at_quiet || *network == self.last_quiet {
+            return None;
+        }
+        self.last_quiet = *network;
+        let broken = first_broken(network, &Property::REQUIRED)?;
+        let mut settled = *network;
+        let heals = model::settle(self.rules, &mut settled) && ideal(&settled);
+        (!heals).then_some(Breach::Broken(broken))
+    }
+}

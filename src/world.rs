@@ -1,0 +1,341 @@
+//! The world: replicas on a network, and the schedule's steps done to them.
+//!
+//! A step of a schedule names an operation and a node. [`World::resolve`] repairs it to one that has an effect now;
+//! [`World::begin`] does it; [`World::advance`] lets one thing at a time arrive; [`World::tick`] ends it. Who drives
+//! the world looks at it in between: it keeps ground truth about the network in two forms.
+//!
+//! - [`World::now`]: the members' pointers as they are.
+//! - [`World::effective`]: as they are once every answer already given has arrived. By the shared-state abstraction an atomic
+//!   step happens when the queried node answers, so this is the state that the abstract models speak of (spec
+//!   section 5). The two are the same when nothing is on its way.
+
+use crate::chord::wire;
+use crate::ident::{Ident, IdentSet, MAX_IDENTS};
+use crate::model::{self, Action};
+use crate::network::{Arrival, Arrived, Delays, Fate, Kind, Network};
+use crate::property;
+use crate::replica::{Event as Input, Message, Outbox, Replica, Task};
+use crate::schedule::{Delay, Op, Setup, Step};
+use crate::snapshot::{Pointers, Snapshot, SuccList};
+use crate::trace::{Event, Observer};
+use crate::version::Rules;
+
+/// Replicas on a network.
+pub struct World<'a, R: Replica, O> {
+    rules: Rules,
+    config: R::Config,
+    network: Network,
+    replicas: [Option<R>; MAX_IDENTS],
+    /// How many lives have begun under each identifier.
+    lives: [u16; MAX_IDENTS],
+    /// What each node is about to be told: the answer on its way.
+    promised: [Option<Input>; MAX_IDENTS],
+    now: Snapshot,
+    effective: Snapshot,
+    outbox: Outbox,
+    observer: &'a mut O,
+}
+
+/// The network that a run starts with: one member that knows only itself (S01), or an ideal ring.
+#[must_use]
+pub fn starting_network(setup: Setup, rules: Rules) -> Snapshot {
+    let Setup { ring, circle, list_len, .. } = setup;
+    match rules {
+        Rules::List { .. } if ring == 1 => {
+            let mut network = Snapshot::empty(circle, list_len);
+            let founder = Ident::default();
+            network.set(founder, Some(Pointers { list: SuccList::of([founder]), prdc: None, saved: None }));
+            network
+        }
+        _ => property::ideal_network(circle, list_len, (0..ring).map(|i| Ident::new(2 * i)).collect()),
+    }
+}
+
+impl<'a, R: Replica, O: Observer> World<'a, R, O> {
+    /// The world at the start of a run. The setup must [fit](Setup::fit) the rules.
+    pub fn new(setup: Setup, rules: Rules, config: R::Config, observer: &'a mut O) -> Self {
+        let start = starting_network(setup, rules);
+        observer.observe(|| Event::Start(setup, Box::new(start)));
+        let mut world = Self {
+            rules,
+            config,
+            network: Network::default(),
+            replicas: [None; MAX_IDENTS],
+            lives: [0; MAX_IDENTS],
+            promised: [None; MAX_IDENTS],
+            now: start,
+            effective: start,
+            outbox: Outbox::new(),
+            observer,
+        };
+        for node in start.members().iter() {
+            world.network.connect(node);
+            world.replicas[node.index()] = Some(R::founder(config, node, *start.pointers(node)));
+        }
+        world
+    }
+
+    /// The live members' pointers as they are.
+    #[must_use]
+    pub fn now(&self) -> &Snapshot {
+        &self.now
+    }
+
+    /// The live members' pointers as they are once every answer already given has arrived.
+    #[must_use]
+    pub fn effective(&self) -> &Snapshot {
+        &self.effective
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Whether the failure assumption lets this member fail (spec section 4): in the network as it is, and as it is in
+    /// effect. Either alone would let an answer on its way strand a node.
+    #[must_use]
+    pub fn may_fail(&self, node: Ident) -> bool {
+        let plain = match self.rules {
+            Rules::Tse { busy, .. } => Rules::Tse { busy, base: false },
+            list @ Rules::List { .. } => list,
+        };
+        // The stable base is a matter of the abstract state alone.
+        model::may_fail(plain, &self.now, node) && model::may_fail(self.rules, &self.effective, node)
+    }
+
+    /// The step that this one comes to: itself if it has an effect now, otherwise the same operation at the next node for which it
+    /// has one, otherwise the next operation that has one anywhere. `None` if nothing has.
+    #[must_use]
+    pub fn resolve(&self, step: Step, faults: bool) -> Option<Step> {
+        let ops = Op::available(faults);
+        let first = ops.iter().position(|op| *op == step.op).unwrap_or(0);
+        ops.iter().cycle().skip(first).take(ops.len()).find_map(|&op| {
+            let nodes = if op == Op::Join {
+                IdentSet::circle(self.now.circle()) - self.now.members()
+            } else {
+                self.now.members()
+            };
+            nodes.iter_from(step.node).find_map(|node| self.effective_step(Step { op, node, ..step }.canonical()))
+        })
+    }
+
+    /// The step, with a contact that may admit the joiner, if it has an effect.
+    fn effective_step(&self, step: Step) -> Option<Step> {
+        let Step { op, node, .. } = step;
+        let idle = self.replicas[node.index()].as_ref().is_some_and(Replica::idle);
+        let pointers = self.now.pointers(node);
+        // A node begins nothing while a stabilization waits to be decided, and decides nothing else.
+        let ready = idle && pointers.saved.is_some() == (op == Op::Adopt);
+        let dead = |x: Option<Ident>| x.is_some_and(|x| !self.now.live(x));
+        let has_effect = match op {
+            Op::Join => {
+                if self.replicas[node.index()].is_some() {
+                    return None;
+                }
+                let mut contacts = self.now.members().iter_from(step.contact);
+                let contact = contacts.find(|&m| model::may_admit(self.rules, &self.now, m, node))?;
+                return Some(Step { contact, ..step });
+            }
+            Op::Fail => self.may_fail(node),
+            Op::Lose => !self.network.losing().contains(node),
+            Op::Cut => !self.network.cut().contains(node),
+            Op::Mend => self.network.cut().contains(node),
+            Op::Update => ready && dead(pointers.list.first()) && self.would_change(step),
+            Op::Flush => ready && dead(pointers.prdc) && self.would_change(step),
+            // What is on its way, or will be, may give these an effect that they do not have now.
+            Op::Stabilize | Op::Adopt | Op::Reconcile => {
+                ready && self.has_task(op) && (!step.immediate() || !self.network.quiet() || self.would_change(step))
+            }
+        };
+        has_effect.then_some(step)
+    }
+
+    /// Whether the version has this operation at all.
+    fn has_task(&self, op: Op) -> bool {
+        match self.rules {
+            Rules::List { eager, .. } => op != Op::Adopt || eager,
+            Rules::Tse { .. } => matches!(op, Op::Stabilize | Op::Adopt),
+        }
+    }
+
+    fn would_change(&self, step: Step) -> bool {
+        action(step).is_some_and(|action| model::apply(self.rules, &mut self.now.clone(), action))
+    }
+
+    /// Executes a step as it is given, permitted or not. What it sends and is due at once is left to
+    /// [`advance`](Self::advance).
+    pub fn begin(&mut self, step: Step) {
+        self.observer.observe(|| Event::Step(step));
+        let node = step.node;
+        let delays = Delays { reply: step.delay.ticks(), notice: step.notice.ticks() };
+        let task = match step.op {
+            Op::Join => {
+                if self.replicas[node.index()].is_some() {
+                    return;
+                }
+                self.lives[node.index()] += 1;
+                self.network.connect(node);
+                self.replicas[node.index()] = Some(R::newcomer(self.config, node, self.lives[node.index()]));
+                Task::Join(step.contact)
+            }
+            Op::Stabilize => Task::Stabilize,
+            Op::Adopt => Task::Adopt,
+            Op::Reconcile => Task::Reconcile,
+            Op::Update => Task::Update,
+            Op::Flush => Task::Flush,
+            Op::Fail => return self.remove(node),
+            Op::Lose => return self.network.lose_next(node),
+            Op::Cut => return self.network.set_cut(node, true),
+            Op::Mend => return self.network.set_cut(node, false),
+        };
+        self.handle(node, Input::Begin(task), delays);
+    }
+
+    /// Lets the next thing arrive that is due by now. Returns whether there was one.
+    pub fn advance(&mut self) -> bool {
+        let Some(Arrival { to, delays, what }) = self.network.next_arrival() else { return false };
+        let input = match what {
+            Arrived::Datagram { from, payload } => {
+                // All nodes are ours, so a malformed datagram would be our own mistake: it is dropped, as a node would.
+                let Some(message) = wire::decode(&payload) else { return true };
+                self.observer.observe(|| Event::Received { at: to, from, message });
+                if matches!(message, Message::Answer { .. }) {
+                    self.promised[to.index()] = None;
+                }
+                Input::Received { from, message }
+            }
+            Arrived::Unanswered(nonce) => {
+                self.observer.observe(|| Event::Unanswered { at: to, nonce });
+                self.promised[to.index()] = None;
+                Input::Unanswered(nonce)
+            }
+        };
+        self.handle(to, input, delays);
+        true
+    }
+
+    /// Ends a step: one step's time passes.
+    pub fn tick(&mut self) {
+        self.network.tick();
+    }
+
+    /// Lets time pass until something is due. Returns whether anything is still on its way.
+    pub fn skip_to_next(&mut self) -> bool {
+        self.network.skip_to_next()
+    }
+
+    /// Hands an event to a node, takes in what has changed, and sends what it wants sent.
+    fn handle(&mut self, node: Ident, input: Input, delays: Delays) {
+        let Some(replica) = &mut self.replicas[node.index()] else { return };
+        let mut outbox = std::mem::take(&mut self.outbox);
+        replica.handle(input, &mut outbox);
+        let (pointers, gone) = (replica.pointers(), replica.pointers().is_none() && replica.idle());
+        self.record(node, pointers);
+        for (to, message) in outbox.drain(..) {
+            self.send(node, to, message, delays);
+        }
+        self.outbox = outbox;
+        if gone {
+            // A node that has not been admitted goes away.
+            self.remove(node);
+        }
+    }
+
+    fn record(&mut self, node: Ident, pointers: Option<Pointers>) {
+        if self.now.get(node) != pointers.as_ref() {
+            self.now.set(node, pointers);
+            self.observer.observe(|| Event::Changed { node, now: pointers });
+        }
+        self.foresee(node);
+    }
+
+    /// Brings a node's part of the effective state up to date.
+    fn foresee(&mut self, node: Ident) {
+        let replica = self.replicas[node.index()].as_ref();
+        let effective = match self.promised[node.index()] {
+            None => replica.and_then(Replica::pointers),
+            Some(input) => replica.copied().and_then(|mut later| {
+                later.handle(input, &mut Outbox::new());
+                later.pointers()
+            }),
+        };
+        self.effective.set(node, effective);
+    }
+
+    fn promise(&mut self, node: Ident, input: Input) {
+        self.promised[node.index()] = Some(input);
+        self.foresee(node);
+    }
+
+    fn send(&mut self, from: Ident, to: Ident, message: Message, delays: Delays) {
+        let kind = match message {
+            Message::Request { nonce, .. } => Kind::Request(nonce),
+            Message::Answer { nonce, .. } => Kind::Answer(nonce),
+            Message::Notify => Kind::Notice,
+        };
+        let sent = self.network.send(from, to, kind, &wire::encode(&message), delays);
+        self.observer.observe(|| Event::Sent { from, to, message, fate: sent.fate });
+        match kind {
+            Kind::Answer(_) if sent.decides && matches!(sent.fate, Fate::Due(_)) => {
+                self.promise(to, Input::Received { from, message });
+            }
+            Kind::Answer(nonce) if sent.decides => self.promise(to, Input::Unanswered(nonce)),
+            Kind::Request(nonce) if sent.decides => self.promise(from, Input::Unanswered(nonce)),
+            _ => {}
+        }
+    }
+
+    /// The node is gone: it stops, its state with it, and what is on its way to it is lost.
+    fn remove(&mut self, node: Ident) {
+        let unanswered = self.network.disconnect(node);
+        self.replicas[node.index()] = None;
+        self.promised[node.index()] = None;
+        self.record(node, None);
+        for (asker, nonce) in unanswered {
+            self.promise(asker, Input::Unanswered(nonce));
+        }
+    }
+
+    /// Fair maintenance to a fixpoint over messages: rounds in which every member does each kind of maintenance once,
+    /// until a round changes nothing. Returns whether there was a fixpoint within [`model::MAX_ROUNDS`].
+    pub fn settle(&mut self) -> bool {
+        for _ in 0..model::MAX_ROUNDS {
+            let before = self.now;
+            self.round();
+            if self.now == before {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// One fair round: every member, in ascending order, does each kind of maintenance once, and all that it brings
+    /// about arrives.
+    pub fn round(&mut self) {
+        for op in [Op::Flush, Op::Update, Op::Reconcile, Op::Stabilize, Op::Adopt] {
+            for node in self.now.members().iter() {
+                let step = Step { op, node, contact: node, delay: Delay::NONE, notice: Delay::NONE };
+                self.begin(step);
+                while self.advance() || self.skip_to_next() {}
+            }
+        }
+    }
+}
+
+/// The atomic step that a step without delays is in the model. Faults of the network have none.
+#[must_use]
+pub fn action(step: Step) -> Option<Action> {
+    let node = step.node;
+    Some(match step.op {
+        Op::Join => Action::Join { node, via: step.contact },
+        Op::Fail => Action::Fail { node },
+        Op::Stabilize => Action::Stabilize { node },
+        Op::Adopt => Action::Adopt { node },
+        Op::Reconcile => Action::Reconcile { node },
+        Op::Update => Action::Update { node },
+        Op::Flush => Action::Flush { node },
+        Op::Lose | Op::Cut | Op::Mend => return None,
+    })
+}
