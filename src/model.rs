@@ -58,9 +58,9 @@ pub enum Action {
 
 /// The most rounds that [`settle`] tries.
 ///
-/// Of a million random networks of 16, of every version, none took more than 16 rounds: four times that is a wide
-/// margin, and still cheap for a malformed network that goes round in circles.
-pub const MAX_ROUNDS: usize = 64;
+/// Measured on circles of 16, for the published versions and eight ablations: of 3.6 million networks after random runs
+/// none took more than 38 rounds, and of as many with random pointers none more than 62.
+pub const MAX_ROUNDS: usize = 256;
 
 /// Applies the action to the state; returns whether it changed anything. An action whose precondition does not hold
 /// changes nothing.
@@ -118,40 +118,34 @@ pub fn may_fail(rules: Rules, state: &Snapshot, node: Ident) -> bool {
         })
 }
 
-/// Fair maintenance without joins and failures: rounds in which every member, in ascending order, does each kind of
-/// maintenance once, until a whole round changes nothing. Returns whether that was reached within [`MAX_ROUNDS`].
+/// Fair maintenance without joins and failures: rounds in which every member does each kind of maintenance once, until
+/// a whole round changes nothing. Returns whether that was reached within [`MAX_ROUNDS`].
 ///
-/// This is one fair order. That a network which stays broken here heals in *no* order is a stronger claim (spec
-/// section 3.3).
+/// A round goes through the kinds in the order of [`KINDS`], each for all members in ascending order. So dead pointers
+/// are dropped before anybody can adopt them, which favours healing: where `sigcomm2001` stabilizes first, a node may
+/// adopt the dead predecessor of its successor and be lost. That a network which stays broken here heals in *no* order
+/// is a stronger claim still (spec section 3.3).
 pub fn settle(rules: Rules, state: &mut Snapshot) -> bool {
     (0..MAX_ROUNDS).any(|_| {
-        let mut quiet = true;
-        for node in state.members().iter() {
-            for action in maintenance(rules, node) {
-                quiet &= !apply(rules, state, action);
+        let mut changed = false;
+        for kind in KINDS {
+            for node in state.members().iter() {
+                changed |= apply(rules, state, kind(node));
             }
         }
-        quiet
+        !changed
     })
 }
 
-/// The maintenance actions of these rules for one node in the order of a round: what repairs a dead pointer comes first
-/// (P02), and a candidate found is decided about at once (Z12, Z17).
-pub fn maintenance(rules: Rules, node: Ident) -> impl Iterator<Item = Action> {
-    let (skip, take) = match rules {
-        Rules::List { eager: false, .. } => (0, 4),
-        Rules::List { eager: true, .. } => (0, 5),
-        Rules::Tse { .. } => (3, 2),
-    };
-    let all = [
-        Action::Flush { node },
-        Action::Update { node },
-        Action::Reconcile { node },
-        Action::Stabilize { node },
-        Action::Adopt { node },
-    ];
-    all.into_iter().skip(skip).take(take)
-}
+/// The kinds of maintenance in the order of a fair round: what repairs a dead pointer comes first (P02), and a candidate
+/// found is decided about at once (Z12, Z17). What a version does not have changes nothing.
+pub const KINDS: [fn(Ident) -> Action; 5] = [
+    |node| Action::Flush { node },
+    |node| Action::Update { node },
+    |node| Action::Reconcile { node },
+    |node| Action::Stabilize { node },
+    |node| Action::Adopt { node },
+];
 
 /// The first successor of `x`; a non-member has none.
 fn succ(state: &Snapshot, x: Ident) -> Option<Ident> {
@@ -660,7 +654,7 @@ mod tests {
                 let before = state;
                 let changed = apply(rules, &mut state, action);
                 prop_assert_eq!(changed, state != before, "{:?}: {} to {}", action, before, state);
-                may_fail(rules, &state, id(0));
+                let _ = may_fail(rules, &state, id(0));
             }
             if settle(rules, &mut state) {
                 let settled = state;

@@ -1,0 +1,169 @@
+//! Replicas on the network against the atomic model: with no delays they must be the same, step by step.
+//!
+//! The counts are small here; `CHORD_FUZZ_RUNS=1000000 cargo test --release --test differential` is the large run.
+
+use chord_fuzz::chord::list::{self, ListReplica};
+use chord_fuzz::chord::tse2017::{self, TseReplica};
+use chord_fuzz::ident::Ident;
+use chord_fuzz::model;
+use chord_fuzz::property::Property;
+use chord_fuzz::replica::Replica;
+use chord_fuzz::schedule::{Delay, MAX_START, Op, Schedule, Setup, Step};
+use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::world::{World, action};
+
+const STEPS: usize = 60;
+
+/// How many schedules for each version and start.
+fn runs() -> u64 {
+    std::env::var("CHORD_FUZZ_RUNS").map_or(2_000, |n| n.parse().expect("CHORD_FUZZ_RUNS is a number"))
+}
+
+/// Every start of these rules.
+fn starts(rules: Rules) -> Vec<Setup> {
+    let lists = if matches!(rules, Rules::Tse { .. }) { 2..=3 } else { 2..=2 };
+    let setups = lists.flat_map(|list_len| (1..=MAX_START).map(move |ring| (ring, list_len)));
+    let setups = setups.map(|(ring, list_len)| Setup { ring, circle: 4, list_len, faults: false });
+    setups.filter(|setup| setup.fit(rules).ring == setup.ring).collect()
+}
+
+/// A random schedule without delays from this start, on a circle of random size.
+fn random(rng: &mut fastrand::Rng, start: Setup, rules: Rules) -> Schedule {
+    let bytes: Vec<u8> = (0..2 + 2 * STEPS).map(|_| rng.u8(..)).collect();
+    let mut schedule = Schedule::decode(&bytes);
+    schedule.setup = Setup { circle: schedule.setup.circle, ..start }.fit(rules);
+    for step in &mut schedule.steps {
+        (step.delay, step.notice) = (Delay::NONE, Delay::NONE);
+    }
+    schedule
+}
+
+/// A step of any kind at any node, permitted or not.
+fn any_step(rng: &mut fastrand::Rng, circle: u8) -> Step {
+    let mut ident = || Ident::new(rng.u8(..circle));
+    let (node, contact) = (ident(), ident());
+    let op = Op::ALL[rng.usize(..7)];
+    Step { op, node, contact, delay: Delay::NONE, notice: Delay::NONE }
+}
+
+/// Executes steps on the world and on the model, and compares their networks after each.
+fn compare<R: Replica>(
+    rules: Rules,
+    config: R::Config,
+    schedule: &Schedule,
+    mut next: impl FnMut(&World<'_, R, ()>, Step) -> Option<Step>,
+) {
+    let mut nobody = ();
+    let mut world = World::<R, ()>::new(schedule.setup, rules, config, &mut nobody);
+    let mut state = *world.now();
+    for (i, &step) in schedule.steps.iter().enumerate() {
+        let Some(step) = next(&world, step) else { continue };
+        world.begin(step);
+        while world.advance() {}
+        world.tick();
+        model::apply(rules, &mut state, action(step).expect("no faults here"));
+        assert!(world.network().quiet());
+        assert_eq!(*world.now(), state, "after step {i}, {step}, of\n{schedule}");
+        assert_eq!(*world.effective(), state, "in effect, after step {i}, {step}, of\n{schedule}");
+    }
+    let fixpoint = (world.settle(), model::settle(rules, &mut state));
+    assert_eq!(*world.now(), state, "settled, of\n{schedule}");
+    assert_eq!(fixpoint.0, fixpoint.1, "{schedule}");
+}
+
+fn compare_all(version: Version) {
+    let rules = version.rules();
+    let mut rng = fastrand::Rng::with_seed(1);
+    for start in starts(rules) {
+        for n in 0..runs() {
+            let schedule = random(&mut rng, start, rules);
+            let mut others = rng.fork();
+            match rules {
+                Rules::List { checks, eager } => {
+                    let config = list::Config { checks, eager };
+                    either::<ListReplica>(rules, config, &schedule, n % 2 == 0, &mut others);
+                }
+                Rules::Tse { busy, .. } => {
+                    let Setup { list_len, circle, .. } = schedule.setup;
+                    let config = tse2017::Config { list_len, circle, busy };
+                    either::<TseReplica>(rules, config, &schedule, n % 2 == 0, &mut others);
+                }
+            }
+        }
+    }
+}
+
+/// Half of the runs do what the fuzzer does, and half do whatever comes, so that what the world takes for useless, by
+/// the model's word, is compared too.
+fn either<R: Replica>(rules: Rules, config: R::Config, schedule: &Schedule, repaired: bool, rng: &mut fastrand::Rng) {
+    compare::<R>(rules, config, schedule, |world, step| {
+        if repaired {
+            world.resolve(step, false)
+        } else {
+            let step = any_step(rng, schedule.setup.circle);
+            (step.op != Op::Fail || world.may_fail(step.node)).then_some(step)
+        }
+    });
+}
+
+#[test]
+fn the_published_versions_are_the_model() {
+    Version::PUBLISHED.into_iter().for_each(compare_all);
+}
+
+#[test]
+fn the_ablations_are_the_model() {
+    for name in [
+        "sigcomm2001+join",
+        "sigcomm2001+adopt",
+        "sigcomm2001+update",
+        "sigcomm2001+reconcile",
+        "sigcomm2001+answer",
+        "sigcomm2001+adopt+update+reconcile+answer",
+        "ccr2012+update+reconcile+answer",
+        "best2012-join",
+        "best2012-adopt",
+        "best2012+update+reconcile+answer",
+        "tse2017-busy",
+        "tse2017-base",
+    ] {
+        compare_all(name.parse().expect("a version"));
+    }
+}
+
+/// What random schedules without delays find, by the fuzz targets' own judge.
+fn findings(version: Version, expected: &[Property]) {
+    let rules = version.rules();
+    let mut rng = fastrand::Rng::with_seed(2);
+    for start in starts(rules) {
+        for _ in 0..runs() {
+            let schedule = random(&mut rng, start, rules);
+            match run(Target::of(version), &schedule, &Options::default(), &mut ()).verdict {
+                Verdict::Ideal => {}
+                Verdict::Violated(Breach::Broken(property)) if expected.contains(&property) => {}
+                verdict => panic!("{version}: {verdict:?} by\n{schedule}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn sigcomm2001_breaks_only_what_is_required_and_never_stalls() {
+    findings(Version::SIGCOMM2001, &Property::REQUIRED);
+}
+
+#[test]
+fn ccr2012_breaks_only_at_most_one_ring_and_ordered_ring() {
+    findings(Version::CCR2012, &[Property::AtMostOneRing, Property::OrderedRing]);
+}
+
+#[test]
+fn best2012_breaks_only_at_most_one_ring_and_ordered_ring() {
+    findings(Version::BEST2012, &[Property::AtMostOneRing, Property::OrderedRing]);
+}
+
+#[test]
+fn tse2017_breaks_nothing() {
+    findings(Version::TSE2017, &[]);
+}
