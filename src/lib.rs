@@ -1,10 +1,38 @@
-//! chord-fuzz
+//! Finds the rare join and failure interleavings that break the Chord distributed hash table.
+//!
+//! A fuzzer's bytes are a [`schedule`] of joins, failures, delays and maintenance steps. The [`world`] does it to
+//! [replicas](chord) of a published [`version`] of Chord, which talk over a [`network`] made of the broker core of
+//! `weft-net`. Ground truth is a [`snapshot`] of all pointers, of which each [`property`] holds or not, and a
+//! [`verdict`] says what that means. Data flows one way:
+//!
+//! ```text
+//! bytes -> Schedule -> World { replicas, network } -> Snapshot -> Verdict -> report
+//! ```
+//!
+//! A replica knows nothing of the network, the network nothing of Chord, and a property nothing of how a state came
+//! about. The [`model`] states the protocols a second time, as atomic steps on shared state: it judges whether a broken
+//! network heals, and the replicas are tested against it.
+//!
+//! ```
+//! use chord_fuzz::schedule::Schedule;
+//! use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+//! use chord_fuzz::property::Property;
+//!
+//! // Z12: without a liveness check, a stabilization adopts a successor that has failed.
+//! let schedule: Schedule = "join 1 via 0\nstabilize 1\nfail 1\nstabilize 0\n".parse()?;
+//! let outcome = run("sigcomm2001".parse()?, &schedule, &Options::default(), &mut ());
+//! assert_eq!(outcome.verdict, Verdict::Violated(Breach::Broken(Property::AtLeastOneRing)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 pub mod chord;
+pub mod fuzzing;
 pub mod ident;
 pub mod model;
 pub mod network;
 pub mod property;
 pub mod replica;
+pub mod report;
 pub mod schedule;
 pub mod snapshot;
 pub mod trace;

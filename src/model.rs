@@ -65,8 +65,8 @@ pub const MAX_ROUNDS: usize = 256;
 /// Applies the action to the state; returns whether it changed anything. An action whose precondition does not hold
 /// changes nothing.
 ///
-/// A stabilization includes the notification that it causes, delivered at once (spec section 5). A [`Fail`](Action::Fail)
-/// needs nothing but a member.
+/// A stabilization includes the notification that it causes, delivered at once (spec section 5). All that a
+/// [`Fail`](Action::Fail) needs is a member.
 pub fn apply(rules: Rules, state: &mut Snapshot, action: Action) -> bool {
     match action {
         Action::Join { node, via } => {
@@ -252,8 +252,8 @@ fn conclude(rules: Rules, state: &mut Snapshot, node: Ident, me: Pointers) -> bo
     store(state, node, me) | me.list.first().is_some_and(|s| notified(rules, state, s, node))
 }
 
-/// `node` is notified by `by` (S01: *notify*; Z17: *rectify*). In a ring of one that is the node itself, which so becomes
-/// its own predecessor. The notification of a non-member is lost.
+/// `node` is notified by `by` (S01: *notify*; Z17: *rectify*). In a ring of one that is the node itself, which so
+/// becomes its own predecessor. The notification of a non-member is lost.
 fn notified(rules: Rules, state: &mut Snapshot, node: Ident, by: Ident) -> bool {
     let Some(&me) = state.get(node) else { return false };
     let accepted = me.prdc.is_none_or(|p| {
@@ -477,6 +477,9 @@ mod tests {
         assert_eq!(after("ccr2012", reconcile), Some("0: 1/3/-, 2: 4/5/-, 4: 5/0/-".to_owned()));
         assert_eq!(after("ccr2012+reconcile", reconcile), None);
         assert_eq!(after("ccr2012+answer", reconcile), None, "the first live entry, 0, is known already");
+        let mut state = network(6, 2, &[(0, &[2], None), (2, &[3], None)]);
+        assert!(apply(rules("ccr2012+answer"), &mut state, Action::Reconcile { node: id(0) }));
+        assert_eq!(state.to_string(), "0: 2/3/-, 2: 3/-/-", "without a live entry, the first one");
     }
 
     #[test]
@@ -522,6 +525,23 @@ mod tests {
         assert!(apply(rules, &mut state, Action::Adopt { node: id(1) }));
         assert_eq!(state.to_string(), "1: 3/5/5, 3: 5/1/1, 5: 1/3/3");
         assert!(!apply(rules, &mut state, Action::Adopt { node: id(1) }));
+    }
+
+    #[test]
+    fn tse_drops_a_candidate_that_is_no_better() {
+        let mut state = tse(2);
+        state.set(id(5), state.get(id(5)).map(|me| Pointers { saved: Some(id(3)), ..*me }));
+        assert!(apply(Version::TSE2017.rules(), &mut state, Action::Adopt { node: id(5) }));
+        assert_eq!(state, tse(2), "and notifies nobody");
+    }
+
+    #[test]
+    fn tse_has_no_maintenance_of_the_list_family() {
+        let mut state = tse(2);
+        for kind in &KINDS[..3] {
+            let action = kind(id(3));
+            assert!(!apply(Version::TSE2017.rules(), &mut state, action), "{action:?}, with a dead predecessor");
+        }
     }
 
     #[test]
@@ -590,16 +610,18 @@ mod tests {
         assert!(!may_fail(rules("tse2017"), &state, id(2)), "three principals");
     }
 
+    /// Where a node stabilizes first, it may adopt its successor's dead predecessor and be lost. A fair round gives it
+    /// the better chance.
     #[test]
-    fn a_round_has_the_maintenance_of_its_version() {
-        let node = id(3);
-        let kinds = |version: &str| maintenance(rules(version), node).collect::<Vec<_>>();
-        let [flush, update] = [Action::Flush { node }, Action::Update { node }];
-        let [reconcile, stabilize, adopt] =
-            [Action::Reconcile { node }, Action::Stabilize { node }, Action::Adopt { node }];
-        assert_eq!(kinds("ccr2012"), [flush, update, reconcile, stabilize]);
-        assert_eq!(kinds("best2012"), [flush, update, reconcile, stabilize, adopt]);
-        assert_eq!(kinds("tse2017"), [stabilize, adopt]);
+    fn a_round_drops_dead_pointers_before_anybody_adopts_them() {
+        let mut state = network(4, 2, &[(0, &[3], None), (3, &[3], Some(2))]);
+        let mut unlucky = state;
+        assert!(apply(rules("sigcomm2001"), &mut unlucky, Action::Stabilize { node: id(0) }));
+        assert_eq!(unlucky.to_string(), "0: 2/-/-, 3: 3/-/2");
+        assert!(settle(rules("sigcomm2001"), &mut unlucky));
+        assert_eq!(unlucky.to_string(), "0: 2/-/-, 3: 3/3/3");
+        assert!(settle(rules("sigcomm2001"), &mut state));
+        assert_eq!(state, ideal(&state), "{state}");
     }
 
     fn some_ident() -> impl Strategy<Value = Ident> {

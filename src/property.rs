@@ -4,7 +4,6 @@
 //! more times; the other members are *appendages*. Every member has at most one bestSucc, so the paths never branch:
 //! a path either runs into a ring or ends at a member without a live successor.
 
-use std::array;
 use std::fmt;
 use std::iter;
 use std::str::FromStr;
@@ -26,8 +25,8 @@ pub enum Property {
     OrderedRing,
     /// Every appendage reaches a ring member by bestSucc (P02; Z12).
     ConnectedAppendages,
-    /// A node outside the ring whose bestSucc is on the ring lies between that node and its predecessor on the ring;
-    /// here the ring is that of the first successors, dead or alive (P02; Z12).
+    /// A node outside the ring whose bestSucc is on the ring lies between that node and its predecessor on the ring.
+    /// Here, and only here, the ring is made of first successors instead of bestSucc (P02; Z12).
     OrderedMerges,
     /// On a path of appendages into the ring, up to and with the ring member that it ends in, no node lies between
     /// another one and its bestSucc (P02; Z12).
@@ -160,8 +159,7 @@ struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn of(network: &'a Snapshot) -> Self {
-        let best = array::from_fn(|_| None);
-        let mut facts = Self { network, best, ring: IdentSet::EMPTY };
+        let mut facts = Self { network, best: [None; MAX_IDENTS], ring: IdentSet::EMPTY };
         for x in network.members().iter() {
             facts.best[x.index()] = network.best_succ(x);
         }
@@ -218,9 +216,10 @@ impl<'a> Facts<'a> {
     fn ordered_merges(&self) -> bool {
         let ring = self.network.cycles(|x| self.network.pointers(x).list.first());
         (self.network.members() - ring).iter().all(|n2| {
-            // The first successor of a node on this ring is live and on it too: n3 needs no check.
+            // The best successor of a node on this ring is its first one, and on the ring too: n3 needs no check. Nor
+            // does n1 = n3, a ring of one, where the arc holds every n2.
             ring.iter().all(|n1| match self.best(n1) {
-                Some(n3) if n3 != n1 && self.best(n2) == Some(n3) => between(n1, n2, n3),
+                Some(n3) if self.best(n2) == Some(n3) => between(n1, n2, n3),
                 _ => true,
             })
         })
@@ -230,15 +229,17 @@ impl<'a> Facts<'a> {
         (self.network.members() - self.ring).iter().all(|start| self.ordered_path(start))
     }
 
-    /// Whether all is in order between the first node of this path into the ring and the others: no later edge
-    /// passes over `start`, and the edge that leaves `start` passes over no later node.
+    /// Whether no later edge of this path into the ring passes over `start`.
+    ///
+    /// Then the edge that leaves `start` passes over no later node either: to get in between, the path would have to
+    /// pass over `start` first.
     fn ordered_path(&self, start: Ident) -> bool {
         // A path that does not reach the ring is ConnectedAppendages' business.
-        let Some(first) = self.best(start) else { return true };
-        let (mut x, mut ordered) = (first, true);
+        let Some(mut x) = self.best(start) else { return true };
+        let mut ordered = true;
         while !self.ring.contains(x) {
             let Some(next) = self.best(x) else { return true };
-            ordered &= !between(x, start, next) && !between(start, next, first);
+            ordered &= !between(x, start, next);
             x = next;
         }
         ordered
@@ -261,7 +262,8 @@ impl<'a> Facts<'a> {
 /// Whether the network is ideal: every member is on the ring, knows its predecessor, and lists the next r members in
 /// cyclic order; no stabilization remembers a candidate (P02; Z12; Z17; spec section 3.3).
 ///
-/// There is exactly one ideal network of given members, so this compares with it. No members at all are ideal.
+/// There is exactly one ideal network of given members, so this compares with it. No members at all are ideal. That of
+/// r members or fewer breaks [`Property::Invariant`], which Z17 asks of an ideal network as well, and Z12 does not.
 #[must_use]
 pub fn ideal(network: &Snapshot) -> bool {
     *network == ideal_network(network.circle(), network.list_len(), network.members())
@@ -333,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Spec section 6. The second successor lists of `ValidSuccessorList` are those before the last event, U1, which
-    /// takes away node 1's list and with it what is wrong with it.
+    /// Spec section 6. The network of `ValidSuccessorList` is the one before U1, the last event, which empties the
+    /// second successor that skips node 3; that of `AtMostOneRing` is taken before and after the updates.
     #[test]
     fn the_known_counterexamples_break_what_the_spec_says() {
         for (property, pointers) in [

@@ -49,6 +49,13 @@ impl fmt::Display for Schedule {
     }
 }
 
+/// The text form, for `cargo fuzz fmt` and for whatever else prints a failing schedule.
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// Where and why a text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
