@@ -118,33 +118,37 @@ pub fn may_fail(rules: Rules, state: &Snapshot, node: Ident) -> bool {
         })
 }
 
-/// Fair maintenance without joins and failures: rounds in which every member does each kind of maintenance once, until
-/// a whole round changes nothing. Returns whether that was reached within [`MAX_ROUNDS`].
+/// Fair maintenance without joins and failures: [rounds](ROUND) in which every member does each kind of maintenance
+/// once, until a whole round changes nothing. Returns whether that was reached within [`MAX_ROUNDS`].
 ///
-/// A round goes through the kinds in the order of [`KINDS`], each for all members in ascending order. So dead pointers
-/// are dropped before anybody can adopt them, which favours healing: where `sigcomm2001` stabilizes first, a node may
-/// adopt the dead predecessor of its successor and be lost. That a network which stays broken here heals in *no* order
-/// is a stronger claim still (spec section 3.3).
+/// That a network which stays broken here heals in *no* order is a stronger claim still (spec section 3.3).
 pub fn settle(rules: Rules, state: &mut Snapshot) -> bool {
     (0..MAX_ROUNDS).any(|_| {
         let mut changed = false;
-        for kind in KINDS {
+        for turn in ROUND {
             for node in state.members().iter() {
-                changed |= apply(rules, state, kind(node));
+                for kind in turn {
+                    changed |= apply(rules, state, kind(node));
+                }
             }
         }
         !changed
     })
 }
 
-/// The kinds of maintenance in the order of a fair round: what repairs a dead pointer comes first (P02), and a candidate
-/// found is decided about at once (Z12, Z17). What a version does not have changes nothing.
-pub const KINDS: [fn(Ident) -> Action; 5] = [
-    |node| Action::Flush { node },
-    |node| Action::Update { node },
-    |node| Action::Reconcile { node },
-    |node| Action::Stabilize { node },
-    |node| Action::Adopt { node },
+/// A kind of maintenance, as an action of a node.
+pub type Kind = fn(Ident) -> Action;
+
+/// A fair round: the members take each of these turns in ascending order. What a version does not have changes nothing.
+///
+/// The order favours healing. Dead pointers are dropped before anybody can adopt them: where a node of `sigcomm2001`
+/// stabilizes first, it may adopt the dead predecessor of its successor and be lost. And what a stabilization has read is
+/// decided about at once, before it can be out of date.
+pub const ROUND: [&[Kind]; 4] = [
+    &[|node| Action::Flush { node }],
+    &[|node| Action::Update { node }],
+    &[|node| Action::Reconcile { node }],
+    &[|node| Action::Stabilize { node }, |node| Action::Adopt { node }],
 ];
 
 /// The first successor of `x`; a non-member has none.
@@ -538,8 +542,8 @@ mod tests {
     #[test]
     fn tse_has_no_maintenance_of_the_list_family() {
         let mut state = tse(2);
-        for kind in &KINDS[..3] {
-            let action = kind(id(3));
+        for turn in &ROUND[..3] {
+            let action = turn[0](id(3));
             assert!(!apply(Version::TSE2017.rules(), &mut state, action), "{action:?}, with a dead predecessor");
         }
     }

@@ -20,7 +20,7 @@ use crate::model;
 use crate::network::MAX_DATAGRAMS;
 use crate::property::{Property, UnknownProperty, first_broken, ideal};
 use crate::replica::Replica;
-use crate::schedule::{Op, Schedule};
+use crate::schedule::{MAX_STEPS, Op, Schedule};
 use crate::snapshot::Snapshot;
 use crate::trace::Observer;
 use crate::version::{Rules, UnknownVersion, Version};
@@ -286,25 +286,34 @@ fn drive<R: Replica>(
     };
 
     let mut breach = None;
-    for &step in &schedule.steps {
-        let step = if options.as_given { Some(step.canonical()) } else { world.resolve(step, setup.faults) };
-        let Some(step) = step else { continue };
-        executed.steps.push(step);
+    let mut steps = schedule.steps.iter();
+    while breach.is_none() {
+        let step = match steps.next() {
+            Some(step) if options.as_given => step.canonical(),
+            Some(step) => match world.resolve(*step, setup.faults) {
+                Some(step) => step,
+                None => continue,
+            },
+            // At the end everything arrives, and what is under way comes to its end.
+            None if world.skip_to_next() => {
+                breach = bench.events(&mut world).or_else(|| bench.quiet(&world));
+                continue;
+            }
+            None => match world.undecided() {
+                Some(step) => step,
+                None => break,
+            },
+        };
+        if executed.steps.len() < MAX_STEPS {
+            executed.steps.push(step);
+        }
         assumptions.failures &= step.op != Op::Fail || world.may_fail(step.node);
         assumptions.reliable &= !matches!(step.op, Op::Lose | Op::Cut);
         assumptions.immediate &= step.immediate();
         world.begin(step);
         breach = bench.events(&mut world);
         world.tick();
-        if breach.is_none() && world.network().quiet() {
-            breach = bench.quiet(world.now());
-        }
-        if breach.is_some() {
-            break;
-        }
-    }
-    while breach.is_none() && world.skip_to_next() {
-        breach = bench.events(&mut world);
+        breach = breach.or_else(|| bench.quiet(&world));
     }
     let network = if breach == Some(Breach::Broken(Property::Invariant)) { *world.effective() } else { *world.now() };
     let mut settled = network;
@@ -379,8 +388,10 @@ impl Bench {
         first_broken(network, &self.at_events).map(Breach::Broken)
     }
 
-    fn quiet(&mut self, network: &Snapshot) -> Option<Breach> {
-        if !self.at_quiet || *network == self.last_quiet {
+    /// Judges the network if nothing is on its way.
+    fn quiet<R: Replica, O: Observer>(&mut self, world: &World<'_, R, O>) -> Option<Breach> {
+        let network = world.now();
+        if !self.at_quiet || !world.network().quiet() || *network == self.last_quiet {
             return None;
         }
         self.last_quiet = *network;

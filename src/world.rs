@@ -311,16 +311,24 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         false
     }
 
-    /// One fair round: every member, in ascending order, does each kind of maintenance once, and all that it brings
-    /// about arrives.
+    /// One fair round of maintenance, in the order of [`model::ROUND`], in which all that a step brings about arrives
+    /// before the next.
     pub fn round(&mut self) {
-        for op in [Op::Flush, Op::Update, Op::Reconcile, Op::Stabilize, Op::Adopt] {
+        for turn in [&[Op::Flush][..], &[Op::Update], &[Op::Reconcile], &[Op::Stabilize, Op::Adopt]] {
             for node in self.now.members().iter() {
-                let step = Step { op, node, contact: node, delay: Delay::NONE, notice: Delay::NONE };
-                self.begin(step);
-                while self.advance() || self.skip_to_next() {}
+                for &op in turn {
+                    self.begin(Step { op, node, contact: node, delay: Delay::NONE, notice: Delay::NONE });
+                    while self.advance() || self.skip_to_next() {}
+                }
             }
         }
+    }
+
+    /// The step that decides on a candidate which a stabilization still remembers, if there is one.
+    #[must_use]
+    pub fn undecided(&self) -> Option<Step> {
+        let node = self.now.members().iter().find(|&x| self.now.pointers(x).saved.is_some())?;
+        Some(Step { op: Op::Adopt, node, contact: node, delay: Delay::NONE, notice: Delay::NONE }.canonical())
     }
 }
 
