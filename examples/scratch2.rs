@@ -9,7 +9,7 @@ fn main() {
         let len = 10 + (next() % 50) as usize;
         let mut bytes = vec![0u8; 2 + 2 * len];
         for b in &mut bytes { *b = (next() >> 24) as u8; }
-        bytes[0] &= 7;
+        bytes[0] &= 15; bytes[0] |= 8;
         let o = run(target, &Schedule::decode(&bytes), &Options::default(), &mut ());
         if format!("{:?}", o.verdict).contains(&want) && best.as_ref().is_none_or(|b| b.executed.steps.len() > o.executed.steps.len()) { best = Some(o); }
     }
@@ -26,5 +26,5 @@ fn main() {
         }
         if !improved { break; }
     }
-    println!("{}{:?}\n{}\nsettled {}", cur.executed, cur.verdict, cur.network, cur.settled);
+    let mut t: Vec<chord_fuzz::trace::Event> = vec![]; let _ = run(target, &cur.executed, &Options::default(), &mut t); for e in &t { println!("  {e}"); } println!("{}{:?}\n{}\nsettled {}", cur.executed, cur.verdict, cur.network, cur.settled);
 }

@@ -8,7 +8,7 @@ use arrayvec::ArrayVec;
 use crate::ident::{Ident, IdentSet, MAX_IDENTS};
 use crate::snapshot::{Pointers, SuccList};
 
-/// The number of a request, for its answer to name. Unique among all lives of a node.
+/// The number of a request, for its answer to name. A node's numbers only grow, also from one life to the next.
 pub type Nonce = u32;
 
 /// A datagram's content.
@@ -150,8 +150,8 @@ impl Requests {
     }
 }
 
-/// The requests that a node keeps, to answer them when its own step is done: at most one of every other node, since an
-/// older one can only be of a life that has failed.
+/// The requests that a node keeps, to answer them when its own step is done: at most one of every other node. Of two, the
+/// one with the smaller number is of a life that has failed, in whichever order they arrive.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldRequests {
     from: IdentSet,
@@ -167,8 +167,11 @@ impl Default for HeldRequests {
 impl HeldRequests {
     /// Keeps a request of `from`.
     pub fn keep(&mut self, from: Ident, nonce: Nonce, ask: Ask) {
-        self.from.insert(from);
-        self.requests[from.index()] = (nonce, ask);
+        let kept = &mut self.requests[from.index()];
+        if !self.from.contains(from) || kept.0 < nonce {
+            *kept = (nonce, ask);
+            self.from.insert(from);
+        }
     }
 
     /// Takes out the request of the smallest identifier.

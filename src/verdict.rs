@@ -86,9 +86,10 @@ impl FromStr for Target {
 pub enum Breach {
     /// A property is broken.
     Broken(Property),
-    /// The network does not become ideal although no required property is broken: a defect of the model.
+    /// The network does not become ideal although no required property is broken, or a node waits for an answer that
+    /// nobody will give: a defect of ours.
     Stalled,
-    /// The run sends more than [`MAX_DATAGRAMS`] datagrams: a defect of the model.
+    /// The run sends more than [`MAX_DATAGRAMS`] datagrams: a defect of ours.
     Runaway,
 }
 
@@ -297,6 +298,11 @@ fn drive<R: Replica>(
             // At the end everything arrives, and what is under way comes to its end.
             None if world.skip_to_next() => {
                 breach = bench.events(&mut world).or_else(|| bench.quiet(&world));
+                continue;
+            }
+            // Perfect failure detection answers every request (V19): a node that still waits would wait for ever.
+            None if !world.at_rest() => {
+                breach = Some(Breach::Stalled);
                 continue;
             }
             None => match world.undecided() {

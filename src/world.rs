@@ -201,17 +201,17 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 // All nodes are ours, so a malformed datagram would be our own mistake: it is dropped, as a node would.
                 let Some(message) = wire::decode(&payload) else { return true };
                 self.observer.observe(|| Event::Received { at: to, from, message });
-                if matches!(message, Message::Answer { .. }) {
-                    self.promised[to.index()] = None;
-                }
                 Input::Received { from, message }
             }
             Arrived::Unanswered(nonce) => {
                 self.observer.observe(|| Event::Unanswered { at: to, nonce });
-                self.promised[to.index()] = None;
                 Input::Unanswered(nonce)
             }
         };
+        // An answer to a request of an earlier life keeps no promise.
+        if self.promised[to.index()] == Some(input) {
+            self.promised[to.index()] = None;
+        }
         self.handle(to, input, delays);
         true
     }
@@ -322,6 +322,12 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 }
             }
         }
+    }
+
+    /// Whether no node has an operation under way.
+    #[must_use]
+    pub fn at_rest(&self) -> bool {
+        self.replicas.iter().flatten().all(Replica::idle)
     }
 
     /// The step that decides on a candidate which a stabilization still remembers, if there is one.
