@@ -7,17 +7,69 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
+use anyhow::{Context as _, bail};
 use arbitrary::{Arbitrary, Unstructured};
 
 use crate::property::Property;
 use crate::report;
-use crate::schedule::{MAX_BYTES, Schedule};
-use crate::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
+use crate::schedule::{MAX_BYTES, MAX_START, Schedule};
+use crate::verdict::{Breach, Options, Outcome, Target, Verdict, run};
 use crate::version::Version;
 
 /// The environment variable that names the only breaches that count, by name or slug, separated by commas. Pin it to a
 /// finding's property before minimizing the finding, so that the minimizer does not drift to another one.
 pub const ONLY: &str = "CHORD_FUZZ_ONLY";
+
+/// The environment variable that pins the start: only schedules that start with this many members are run, 1 to 6.
+pub const RING: &str = "CHORD_FUZZ_RING";
+
+/// The environment variable that pins delays: `yes` or `no`. Only schedules that have some, or none, are run.
+pub const DELAYS: &str = "CHORD_FUZZ_DELAYS";
+
+/// What the environment confines a campaign to. A schedule outside is not run; what bytes mean is never changed.
+#[derive(Clone, Debug, Default)]
+struct Pins {
+    options: Options,
+    ring: Option<u8>,
+    delays: Option<bool>,
+}
+
+impl Pins {
+    fn from_environment() -> anyhow::Result<Self> {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let only = variable(ONLY).parse().context(ONLY)?;
+        let ring = match variable(RING).as_str() {
+            "" => None,
+            text => match text.parse() {
+                Ok(ring @ 1..=MAX_START) => Some(ring),
+                _ => bail!("{RING}: must be a number from 1 to {MAX_START}, not `{text}`"),
+            },
+        };
+        let delays = match variable(DELAYS).as_str() {
+            "" => None,
+            "yes" => Some(true),
+            "no" => Some(false),
+            text => bail!("{DELAYS}: must be `yes` or `no`, not `{text}`"),
+        };
+        Ok(Self { options: Options { only, ..Options::default() }, ring, delays })
+    }
+
+    /// The pins of this process. Exits with status 2 if a variable is set to something that it cannot mean.
+    fn get() -> &'static Self {
+        static PINS: OnceLock<Pins> = OnceLock::new();
+        PINS.get_or_init(|| {
+            Self::from_environment().unwrap_or_else(|error| {
+                eprintln!("{error:#}");
+                std::process::exit(2)
+            })
+        })
+    }
+
+    fn admit(&self, target: Target, schedule: &Schedule) -> bool {
+        self.ring.is_none_or(|ring| schedule.setup.fit(target.version.rules()).ring == ring)
+            && self.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
+    }
+}
 
 /// A fuzz target as a type, so that an [`Input`] knows what it is an input of.
 pub trait Fuzzed {
@@ -59,18 +111,26 @@ pub struct Input<'a, T> {
 }
 
 impl<T: Fuzzed> Input<'_, T> {
-    /// Runs the schedule that the bytes mean.
+    /// Runs the schedule that the bytes mean, if the campaign is not confined to others by [`RING`] or [`DELAYS`].
+    /// Returns whether it was run: the others do not belong into a corpus.
     ///
     /// # Panics
     ///
     /// If the run violates something that counts by [`ONLY`]. That is the purpose.
     ///
-    /// Exits the process with status 2 if [`ONLY`] is set to something that is no property.
-    pub fn check(&self) {
-        let outcome = run(T::TARGET, &Schedule::decode(self.bytes), options(), &mut ());
+    /// Exits the process with status 2 if one of these variables is set to something that it cannot mean.
+    #[must_use]
+    pub fn check(&self) -> bool {
+        let schedule = Schedule::decode(self.bytes);
+        let pins = Pins::get();
+        if !pins.admit(T::TARGET, &schedule) {
+            return false;
+        }
+        let outcome = run(T::TARGET, &schedule, &pins.options, &mut ());
         if let Verdict::Violated(breach) = outcome.verdict {
             crash(breach, &outcome, self.bytes, T::TARGET);
         }
+        true
     }
 }
 
@@ -95,18 +155,6 @@ impl<T: Fuzzed> fmt::Debug for Input<'_, T> {
         let outcome = run(T::TARGET, &Schedule::decode(self.bytes), &Options::default(), &mut ());
         fmt::Display::fmt(&outcome.executed, f)
     }
-}
-
-/// The options of this process's environment.
-fn options() -> &'static Options {
-    static OPTIONS: OnceLock<Options> = OnceLock::new();
-    OPTIONS.get_or_init(|| match std::env::var(ONLY).unwrap_or_default().parse::<Only>() {
-        Ok(only) => Options { only, ..Options::default() },
-        Err(error) => {
-            eprintln!("{ONLY}: {error}");
-            std::process::exit(2);
-        }
-    })
 }
 
 fn crash(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target) -> ! {

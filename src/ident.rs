@@ -37,11 +37,7 @@ impl Ident {
     /// The identifier that follows on a circle of `circle` identifiers (1 to 16).
     #[must_use]
     pub const fn next(self, circle: u8) -> Self {
-        if self.0 + 1 >= circle {
-            Self(0)
-        } else {
-            Self(self.0 + 1)
-        }
+        if self.0 + 1 >= circle { Self(0) } else { Self(self.0 + 1) }
     }
 }
 
@@ -72,11 +68,7 @@ impl IdentSet {
     /// All identifiers of a circle of `circle` identifiers (0 to 16).
     #[must_use]
     pub const fn circle(circle: u8) -> Self {
-        if circle >= 16 {
-            Self(u16::MAX)
-        } else {
-            Self((1 << circle) - 1)
-        }
+        if circle >= 16 { Self(u16::MAX) } else { Self((1 << circle) - 1) }
     }
 
     /// Every `x` with [`between(a, x, b)`](between), whether or not the circle reaches that far.
@@ -84,11 +76,7 @@ impl IdentSet {
     pub const fn arc(a: Ident, b: Ident) -> Self {
         let above_a = !(u16::MAX >> (15 - a.index()));
         let below_b = (1u16 << b.index()) - 1;
-        if a.0 < b.0 {
-            Self(above_a & below_b)
-        } else {
-            Self(above_a | below_b)
-        }
+        if a.0 < b.0 { Self(above_a & below_b) } else { Self(above_a | below_b) }
     }
 
     /// Whether `x` is in the set.

@@ -1,1 +1,32 @@
-fn main() {}
+//! The `chord-fuzz` command. Each subcommand has a file of its own in `command/`.
+
+mod command;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use command::normalize::Normalize;
+use command::replay::Replay;
+
+// No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
+// that says which version of Chord.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = "Example:\n  chord-fuzz replay artifacts/*/*")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Replay(Replay),
+    Normalize(Normalize),
+}
+
+fn main() -> ExitCode {
+    command::exit(match Cli::parse().command {
+        Command::Replay(replay) => replay.run(),
+        Command::Normalize(normalize) => normalize.run(),
+    })
+}

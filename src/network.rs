@@ -201,7 +201,8 @@ impl Network {
         self.core.disconnect(connection);
         self.agenda.retain(|Reverse(due)| due.connection != connection);
         self.open[node.index()] = None;
-        let askers = (0..16).map(Ident::new).filter(|asker| self.open[asker.index()].is_some_and(|open| open.on == node));
+        let askers =
+            (0..16).map(Ident::new).filter(|asker| self.open[asker.index()].is_some_and(|open| open.on == node));
         let askers: IdentSet = askers.collect();
         askers.iter().filter_map(|asker| Some((asker, self.give_up(asker)?))).collect()
     }

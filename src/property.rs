@@ -6,7 +6,6 @@
 
 use std::fmt;
 use std::iter;
-use std::str::FromStr;
 
 use crate::ident::{Ident, IdentSet, MAX_IDENTS, between};
 use crate::snapshot::{Pointers, Snapshot, SuccList};
@@ -119,25 +118,6 @@ impl Property {
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// No property has this name or slug.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no property is called `{0}`: there are {list}", list = Property::ALL.map(Property::slug).join(", "))]
-pub struct UnknownProperty(
-    /// The name as written.
-    pub String,
-);
-
-impl FromStr for Property {
-    type Err = UnknownProperty;
-
-    fn from_str(text: &str) -> Result<Self, UnknownProperty> {
-        Self::ALL
-            .into_iter()
-            .find(|property| [property.name(), property.slug()].contains(&text))
-            .ok_or_else(|| UnknownProperty(text.to_owned()))
     }
 }
 
@@ -355,18 +335,11 @@ mod tests {
     }
 
     #[test]
-    fn names_and_slugs_parse_back() {
+    fn a_slug_is_the_name_in_small_letters() {
         for property in Property::ALL {
             assert_eq!(property.to_string(), format!("{property:?}"));
-            assert_eq!(property.name().parse(), Ok(property));
-            assert_eq!(property.slug().parse(), Ok(property));
             assert_eq!(property.slug().replace('-', ""), property.name().to_lowercase());
         }
-        assert_eq!(
-            "atmostonering".parse::<Property>().unwrap_err().to_string(),
-            "no property is called `atmostonering`: there are at-least-one-ring, at-most-one-ring, ordered-ring, \
-             connected-appendages, ordered-merges, ordered-appendages, valid-successor-list, invariant"
-        );
     }
 
     #[test]

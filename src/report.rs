@@ -16,7 +16,9 @@ pub fn violation(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target
     let Outcome { executed, assumptions, network, settled, .. } = outcome;
     let meaning = match breach {
         Breach::Broken(property) => format!("{property} is broken ({})", property.source()),
-        Breach::Stalled => "the network does not come to rest or heal although no required property is broken: a defect of ours".into(),
+        Breach::Stalled => {
+            "the network does not come to rest or heal although no required property is broken: a defect of ours".into()
+        }
         Breach::Runaway => "the run sends datagrams without end: a defect of ours".into(),
     };
     let file = format!("fuzz/artifacts/{target}/crash-{}", sha1_smol::Sha1::from(bytes).digest());
@@ -45,5 +47,5 @@ fn columns(list_len: u8) -> &'static str {
 }
 
 fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }

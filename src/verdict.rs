@@ -18,7 +18,7 @@ use crate::chord::list::{self, ListReplica};
 use crate::chord::tse2017::{self, TseReplica};
 use crate::model;
 use crate::network::MAX_DATAGRAMS;
-use crate::property::{Property, UnknownProperty, first_broken, ideal};
+use crate::property::{Property, first_broken, ideal};
 use crate::replica::Replica;
 use crate::schedule::{MAX_STEPS, Op, Schedule};
 use crate::snapshot::Snapshot;
@@ -126,15 +126,24 @@ impl fmt::Display for Breach {
     }
 }
 
-impl FromStr for Breach {
-    type Err = UnknownProperty;
+/// No breach has this name or slug.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("nothing that can be violated is called `{0}`: there are {list}", list = slugs())]
+pub struct UnknownBreach(
+    /// The name as written.
+    pub String,
+);
 
-    fn from_str(text: &str) -> Result<Self, UnknownProperty> {
-        match text {
-            "Stalled" | "stalled" => Ok(Self::Stalled),
-            "Runaway" | "runaway" => Ok(Self::Runaway),
-            _ => text.parse().map(Self::Broken),
-        }
+fn slugs() -> String {
+    Breach::all().map(Breach::slug).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Breach {
+    type Err = UnknownBreach;
+
+    fn from_str(text: &str) -> Result<Self, UnknownBreach> {
+        let named = |breach: &Self| [breach.name(), breach.slug()].contains(&text);
+        Self::all().find(named).ok_or_else(|| UnknownBreach(text.to_owned()))
     }
 }
 
@@ -158,9 +167,9 @@ impl Only {
 
 /// Names of breaches, separated by commas; nothing at all stands for all.
 impl FromStr for Only {
-    type Err = UnknownProperty;
+    type Err = UnknownBreach;
 
-    fn from_str(text: &str) -> Result<Self, UnknownProperty> {
+    fn from_str(text: &str) -> Result<Self, UnknownBreach> {
         let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
         if names.is_empty() {
             return Ok(Self::default());
@@ -405,5 +414,47 @@ impl Bench {
         let mut settled = *network;
         let heals = model::settle(self.rules, &mut settled) && ideal(&settled);
         (!heals).then_some(Breach::Broken(broken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for breach in Breach::all() {
+            assert_eq!(breach.name().parse(), Ok(breach));
+            assert_eq!(breach.slug().parse(), Ok(breach));
+        }
+        for target in Target::all() {
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+    }
+
+    #[test]
+    fn a_pin_lists_what_counts() {
+        let only: Only = "at-most-one-ring, OrderedRing".parse().unwrap();
+        assert!(only.counts(Breach::Broken(Property::AtMostOneRing)));
+        assert!(only.counts(Breach::Broken(Property::OrderedRing)));
+        assert!(!only.counts(Breach::Stalled));
+        assert!(Breach::all().all(|breach| "".parse::<Only>().unwrap().counts(breach)));
+        assert_eq!(
+            "atmostonering".parse::<Only>().unwrap_err().to_string(),
+            "nothing that can be violated is called `atmostonering`: there are at-least-one-ring, at-most-one-ring, \
+             ordered-ring, connected-appendages, ordered-merges, ordered-appendages, valid-successor-list, invariant, \
+             stalled, runaway"
+        );
+    }
+
+    /// A run that breaks the failure assumption is no violation, whatever comes of it.
+    #[test]
+    fn a_broken_assumption_is_never_a_violation() {
+        let schedule: Schedule = "ring 2\nfail 2\njoin 2 via 0\nfail 0\n".parse().unwrap();
+        let options = Options { as_given: true, ..Options::default() };
+        let outcome = run(Target::of(Version::CCR2012), &schedule, &options, &mut ());
+        assert!(!outcome.assumptions.failures);
+        assert!(matches!(outcome.verdict, Verdict::Outside(_)), "{:?}", outcome.verdict);
+        assert!(outcome.assumptions.to_string().starts_with("failure assumption BROKEN"));
     }
 }

@@ -107,7 +107,7 @@ impl fmt::Display for Version {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownVersion {
     /// No published version has this name.
-    #[error("no version is called `{0}`: there are sigcomm2001, ccr2012, best2012 and tse2017")]
+    #[error("no version is called `{0}`: there are sigcomm2001, ccr2012, best2012 and tse2017, and the target claims")]
     Name(String),
     /// The version has no such switch.
     #[error("`{version}` has no switch `{switch}`: it has {known}")]
@@ -128,10 +128,8 @@ impl FromStr for Version {
         let signs = ['+', '-'];
         let end = text.find(signs).unwrap_or(text.len());
         let (name, mut rest) = text.split_at(end);
-        let mut version = *Self::PUBLISHED
-            .iter()
-            .find(|v| v.name == name)
-            .ok_or_else(|| UnknownVersion::Name(name.to_owned()))?;
+        let mut version =
+            *Self::PUBLISHED.iter().find(|v| v.name == name).ok_or_else(|| UnknownVersion::Name(name.to_owned()))?;
         while let Some(sign) = rest.chars().next() {
             let end = rest[1..].find(signs).map_or(rest.len(), |i| i + 1);
             let (switch, tail) = rest.split_at(end);
@@ -158,8 +156,15 @@ mod tests {
 
     #[test]
     fn names_parse_back() {
-        for name in ["sigcomm2001", "ccr2012", "best2012", "tse2017", "ccr2012-join-adopt", "sigcomm2001+answer", "tse2017-busy"]
-        {
+        for name in [
+            "sigcomm2001",
+            "ccr2012",
+            "best2012",
+            "tse2017",
+            "ccr2012-join-adopt",
+            "sigcomm2001+answer",
+            "tse2017-busy",
+        ] {
             assert_eq!(name.parse::<Version>().unwrap().to_string(), name);
         }
         assert_eq!("ccr2012+join".parse(), Ok(Version::CCR2012), "a switch that is on already");
@@ -168,8 +173,14 @@ mod tests {
     #[test]
     fn unknown_names_say_what_there_is() {
         let error = |text: &str| text.parse::<Version>().unwrap_err().to_string();
-        assert_eq!(error("chord"), "no version is called `chord`: there are sigcomm2001, ccr2012, best2012 and tse2017");
-        assert_eq!(error(""), "no version is called ``: there are sigcomm2001, ccr2012, best2012 and tse2017");
+        assert_eq!(
+            error("chord"),
+            "no version is called `chord`: there are sigcomm2001, ccr2012, best2012 and tse2017, and the target claims"
+        );
+        assert_eq!(
+            error(""),
+            "no version is called ``: there are sigcomm2001, ccr2012, best2012 and tse2017, and the target claims"
+        );
         assert_eq!(error("tse2017+adopt"), "`tse2017` has no switch `+adopt`: it has busy, base");
         assert_eq!(error("ccr2012-"), "`ccr2012` has no switch `-`: it has join, adopt, update, reconcile, answer");
     }

@@ -1,5 +1,6 @@
 #![no_main]
 
 use chord_fuzz::fuzzing::{Ccr2012, Input};
+use libfuzzer_sys::{Corpus, fuzz_target};
 
-libfuzzer_sys::fuzz_target!(|input: Input<'_, Ccr2012>| input.check());
+fuzz_target!(|input: Input<'_, Ccr2012>| -> Corpus { if input.check() { Corpus::Keep } else { Corpus::Reject } });

@@ -1,5 +1,6 @@
 #![no_main]
 
 use chord_fuzz::fuzzing::{Tse2017, Input};
+use libfuzzer_sys::{Corpus, fuzz_target};
 
-libfuzzer_sys::fuzz_target!(|input: Input<'_, Tse2017>| input.check());
+fuzz_target!(|input: Input<'_, Tse2017>| -> Corpus { if input.check() { Corpus::Keep } else { Corpus::Reject } });

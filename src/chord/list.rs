@@ -27,17 +27,25 @@ enum Op {
     /// Waits for the contact to name its successor.
     Joining,
     /// Waits for that successor: whether it is alive (Z12, fix 1), or its successor (`best2012`).
-    JoinChecking { succ: Ident },
+    JoinChecking {
+        succ: Ident,
+    },
     /// Waits for the successor's predecessor.
     Stabilizing,
     /// Waits for whether the candidate is alive (Z12, fix 2).
-    Checking { candidate: Ident },
+    Checking {
+        candidate: Ident,
+    },
     /// Waits for the remembered candidate's successor (`best2012`).
-    Adopting { candidate: Ident },
+    Adopting {
+        candidate: Ident,
+    },
     /// Waits for the successor's successor.
     Reconciling,
     /// Waits for whether that one is alive.
-    ReconcileChecking { second: Ident },
+    ReconcileChecking {
+        second: Ident,
+    },
     /// Waits for whether the successor is alive.
     Updating,
     /// Waits for whether the second successor is alive.
@@ -45,11 +53,19 @@ enum Op {
     /// Waits for the successor of the successor just promoted (`best2012`).
     Refilling,
     /// Waits for whether the predecessor is alive.
-    Flushing { prdc: Ident },
+    Flushing {
+        prdc: Ident,
+    },
     /// Waits for whether the first successor is alive, to answer another's reconcile query.
-    AnsweringFirst { from: Ident, nonce: Nonce },
+    AnsweringFirst {
+        from: Ident,
+        nonce: Nonce,
+    },
     /// Waits for whether the second successor is alive, the first being dead.
-    AnsweringSecond { from: Ident, nonce: Nonce },
+    AnsweringSecond {
+        from: Ident,
+        nonce: Nonce,
+    },
 }
 
 /// A replica of the list family.

@@ -28,13 +28,21 @@ pub struct Config {
 enum Op {
     Idle,
     /// Waits for the contact's list.
-    Joining { contact: Ident },
+    Joining {
+        contact: Ident,
+    },
     /// Stabilizes from the successor: waits for its list and predecessor.
-    AskingSuccessor { succ: Ident },
+    AskingSuccessor {
+        succ: Ident,
+    },
     /// Stabilizes from the predecessor: waits for the remembered node's list.
-    AskingSaved { saved: Ident },
+    AskingSaved {
+        saved: Ident,
+    },
     /// Rectifies: waits for whether the predecessor is alive.
-    Rectifying { notifier: Ident },
+    Rectifying {
+        notifier: Ident,
+    },
 }
 
 /// A replica of `tse2017`.

@@ -107,13 +107,8 @@ mod tests {
         let ask = prop_oneof![Just(Ask::Alive), Just(Ask::State), Just(Ask::Successor), Just(Ask::Admit)];
         let state = (prop::collection::vec(ident(), 0..=MAX_LIST), prop::option::of(ident()))
             .prop_map(|(list, prdc)| Answer::State { list: SuccList::of(list), prdc });
-        let answer = prop_oneof![
-            Just(Answer::Alive),
-            state,
-            Just(Answer::NotMember),
-            Just(Answer::Refused),
-            Just(Answer::Busy)
-        ];
+        let answer =
+            prop_oneof![Just(Answer::Alive), state, Just(Answer::NotMember), Just(Answer::Refused), Just(Answer::Busy)];
         prop_oneof![
             Just(Message::Notify),
             (any::<u32>(), ask).prop_map(|(nonce, ask)| Message::Request { nonce, ask }),
@@ -162,7 +157,8 @@ mod tests {
 
     #[test]
     fn malformed_datagrams() {
-        for bytes in [&[][..], &[0, 0], &[1], &[1, 0, 0, 0], &[10, 0, 0, 0, 0], &[6, 0, 0, 0, 0], &[6, 0, 0, 0, 0, 16]] {
+        for bytes in [&[][..], &[0, 0], &[1], &[1, 0, 0, 0], &[10, 0, 0, 0, 0], &[6, 0, 0, 0, 0], &[6, 0, 0, 0, 0, 16]]
+        {
             assert_eq!(decode(bytes), None, "{bytes:?}");
         }
         assert_eq!(decode(&[6, 0, 0, 0, 0, 1, 1, 2, 3, 4]), None, "a list of four");

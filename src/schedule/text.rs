@@ -166,7 +166,8 @@ impl FromStr for Schedule {
                 "faults" => setup.faults = true,
                 _ => {
                     let Some(op) = Op::available(setup.faults).iter().find(|op| op.name() == word) else {
-                        let faults = if setup.faults { "" } else { " (`lose`, `cut` and `mend` need the line `faults`)" };
+                        let faults =
+                            if setup.faults { "" } else { " (`lose`, `cut` and `mend` need the line `faults`)" };
                         return Err(words.error(at, format!("there is no operation `{word}`{faults}")));
                     };
                     if setup.circle < 2 * setup.ring {

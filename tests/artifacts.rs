@@ -1,0 +1,163 @@
+//! What is kept in the repository: inputs that pass in corpus/, minimized findings in artifacts/, and the names that
+//! have to agree for cargo-fuzz to find them.
+//!
+//! A new finding is frozen with `UPDATE_EXPECT=1 cargo test --test artifacts`.
+
+#![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chord_fuzz::schedule::Schedule;
+use chord_fuzz::trace::Digest;
+use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict, run};
+use expect_test::expect;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether this is the crate as published, which comes without corpus/, artifacts/ and fuzz/.
+fn published() -> bool {
+    root().join("Cargo.toml.orig").exists()
+}
+
+/// What is in a directory, in order. There is nothing in one that is missing.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+/// A file of corpus/ or artifacts/.
+struct Kept {
+    target: Target,
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    fn run(&self, digest: &mut Digest) -> Outcome {
+        run(self.target, &Schedule::decode(&self.bytes), &Options::default(), digest)
+    }
+}
+
+/// The files of each target under this directory. What lies beside the directories of targets is for people.
+fn kept(directory: &str) -> Vec<Kept> {
+    let mut kept = Vec::new();
+    for directory in entries(&root().join(directory)).into_iter().filter(|path| path.is_dir()) {
+        let target = Target::all().into_iter().find(|target| target.to_string() == name(&directory));
+        let target = target.unwrap_or_else(|| panic!("no target is called like {}", directory.display()));
+        for path in entries(&directory) {
+            let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            kept.push(Kept { target, path, bytes });
+        }
+    }
+    kept
+}
+
+/// The files of artifacts/ but those that a local campaign has left, which git ignores.
+fn artifacts() -> Vec<Kept> {
+    let ignore = fs::read_to_string(root().join(".gitignore")).unwrap_or_default();
+    let ignored = |path: &Path| {
+        let prefixes = ignore.lines().filter_map(|line| line.strip_prefix("artifacts/*/")?.strip_suffix('*'));
+        prefixes.into_iter().any(|prefix| name(path).starts_with(prefix))
+    };
+    kept("artifacts").into_iter().filter(|artifact| !ignored(&artifact.path)).collect()
+}
+
+/// Fails with all that is wrong, not only the first thing.
+fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_file_of_the_corpus_passes() {
+    let mut wrong = Vec::new();
+    for seed in kept("corpus") {
+        let verdict = seed.run(&mut Digest::default()).verdict;
+        if verdict != Verdict::Ideal {
+            wrong.push(format!("{}: {verdict:?}", seed.path.display()));
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_artifact_has_the_signature_that_it_is_named_after() {
+    let mut wrong = Vec::new();
+    for artifact in artifacts() {
+        let verdict = artifact.run(&mut Digest::default()).verdict;
+        let named = Breach::all().find(|breach| breach.slug() == name(&artifact.path));
+        if named.map(Verdict::Violated) != Some(verdict) {
+            wrong.push(format!("{}: {verdict:?}", artifact.path.display()));
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_artifact_is_canonical() {
+    let mut wrong = Vec::new();
+    for artifact in artifacts() {
+        let executed = artifact.run(&mut Digest::default()).executed;
+        if executed.encode() != artifact.bytes {
+            wrong.push(format!("{} should be {:02x?}", artifact.path.display(), executed.encode()));
+        }
+    }
+    assert_none(&wrong);
+}
+
+/// A finding is the same run everywhere and for good: who replays it sees this digest.
+#[test]
+fn the_runs_of_the_artifacts_are_frozen() {
+    if published() {
+        return;
+    }
+    let mut table = String::new();
+    for artifact in artifacts() {
+        let mut digest = Digest::default();
+        let steps = artifact.run(&mut digest).executed.steps.len();
+        let finding = format!("{}/{}", artifact.target, name(&artifact.path));
+        writeln!(table, "{finding:<32}  {steps:2} steps  {:.16}", digest.finish().to_hex().as_str()).unwrap();
+    }
+    let frozen = expect![[r""]];
+    frozen.assert_eq(&table);
+}
+
+/// cargo-fuzz looks for both beside its manifest.
+#[cfg(unix)]
+#[test]
+fn the_fuzzers_directories_are_links_to_the_kept_ones() {
+    if published() {
+        return;
+    }
+    for directory in ["corpus", "artifacts"] {
+        let link = fs::read_link(root().join("fuzz").join(directory)).expect(directory);
+        assert_eq!(link, Path::new("..").join(directory));
+    }
+}
+
+#[test]
+fn the_fuzzers_programs_are_the_targets() {
+    if published() {
+        return;
+    }
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
+    let mut section = "";
+    let mut programs = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if let Some(program) = line.strip_prefix("name = ").filter(|_| section == "[[bin]]") {
+            programs.push(program.trim_matches('"'));
+        }
+    }
+    assert_eq!(programs, Target::all().map(|target| target.to_string()));
+}
