@@ -58,7 +58,9 @@ fn the_named_seeds_are_in_the_corpus_and_pass() {
             let schedule: Schedule = text.parse().unwrap();
             let outcome = run(target, &schedule, &Options::default(), &mut ());
             assert_eq!(outcome.verdict, Verdict::Ideal, "{target}/{name}");
-            assert_eq!(outcome.executed.steps, schedule.steps, "{target}/{name} is not what is executed");
+            // What is under way at the end may yet come to its end.
+            let as_written = outcome.executed.steps.starts_with(&schedule.steps);
+            assert!(as_written, "{target}/{name} is executed as\n{}", outcome.executed);
             if update {
                 fs::create_dir_all(&directory).unwrap();
                 fs::write(directory.join(name), schedule.encode()).unwrap();
