@@ -10,9 +10,10 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, bail};
 use arbitrary::{Arbitrary, Unstructured};
 
+use crate::novelty::Novelty;
 use crate::property::Property;
 use crate::report;
-use crate::schedule::{MAX_BYTES, MAX_START, Schedule};
+use crate::schedule::{MAX_BYTES, MAX_START, Schedule, mutate};
 use crate::verdict::{Breach, Options, Outcome, Target, Verdict, run};
 use crate::version::Version;
 
@@ -26,18 +27,28 @@ pub const RING: &str = "CHORD_FUZZ_RING";
 /// The environment variable that pins delays: `yes` or `no`. Only schedules that have some, or none, are run.
 pub const DELAYS: &str = "CHORD_FUZZ_DELAYS";
 
-/// What the environment confines a campaign to. A schedule outside is not run; what bytes mean is never changed.
-#[derive(Clone, Debug, Default)]
-struct Pins {
+/// The environment variable that chooses what feedback steers the search: `state` (the default) or `code`, which is
+/// code coverage alone.
+pub const FEEDBACK: &str = "CHORD_FUZZ_FEEDBACK";
+
+/// The environment variable that chooses the mutator: `records` (the default), or `bytes`, which is libFuzzer's own.
+pub const MUTATOR: &str = "CHORD_FUZZ_MUTATOR";
+
+/// What the environment says of a campaign. A schedule outside of what it is confined to is not run; what bytes mean
+/// is never changed.
+#[derive(Clone, Debug)]
+struct Campaign {
     options: Options,
     ring: Option<u8>,
     delays: Option<bool>,
+    state_feedback: bool,
+    record_mutator: bool,
 }
 
-impl Pins {
+impl Campaign {
     fn from_environment() -> anyhow::Result<Self> {
-        let variable = |name: &str| std::env::var(name).unwrap_or_default();
-        let only = variable(ONLY).parse().context(ONLY)?;
+        // What is not Unicode is no name of anything either, and the error says so.
+        let variable = |name: &str| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned();
         let ring = match variable(RING).as_str() {
             "" => None,
             text => match text.parse() {
@@ -45,19 +56,25 @@ impl Pins {
                 _ => bail!("{RING}: must be a number from 1 to {MAX_START}, not `{text}`"),
             },
         };
-        let delays = match variable(DELAYS).as_str() {
-            "" => None,
-            "yes" => Some(true),
-            "no" => Some(false),
-            text => bail!("{DELAYS}: must be `yes` or `no`, not `{text}`"),
+        let either = |name: &str, yes: &str, no: &str| match variable(name).as_str() {
+            "" => Ok(None),
+            text if text == yes => Ok(Some(true)),
+            text if text == no => Ok(Some(false)),
+            text => bail!("{name}: must be `{yes}` or `{no}`, not `{text}`"),
         };
-        Ok(Self { options: Options { only, ..Options::default() }, ring, delays })
+        Ok(Self {
+            options: Options { only: variable(ONLY).parse().context(ONLY)?, ..Options::default() },
+            ring,
+            delays: either(DELAYS, "yes", "no")?,
+            state_feedback: either(FEEDBACK, "state", "code")?.unwrap_or(true),
+            record_mutator: either(MUTATOR, "records", "bytes")?.unwrap_or(true),
+        })
     }
 
-    /// The pins of this process. Exits with status 2 if a variable is set to something that it cannot mean.
+    /// This process's campaign. Exits with status 2 if a variable is set to something that it cannot mean.
     fn get() -> &'static Self {
-        static PINS: OnceLock<Pins> = OnceLock::new();
-        PINS.get_or_init(|| {
+        static CAMPAIGN: OnceLock<Campaign> = OnceLock::new();
+        CAMPAIGN.get_or_init(|| {
             Self::from_environment().unwrap_or_else(|error| {
                 eprintln!("{error:#}");
                 std::process::exit(2)
@@ -65,10 +82,35 @@ impl Pins {
         })
     }
 
-    fn admit(&self, target: Target, schedule: &Schedule) -> bool {
+    fn admits(&self, target: Target, schedule: &Schedule) -> bool {
         self.ring.is_none_or(|ring| schedule.setup.fit(target.version.rules()).ring == ring)
             && self.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
     }
+}
+
+/// libFuzzer's custom mutator, with its own byte mutation to delegate to: see [`mutate`](crate::schedule::mutate).
+pub fn mutate(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    bytes: fn(&mut [u8], usize, usize) -> usize,
+) -> usize {
+    let campaign = Campaign::get();
+    if !campaign.record_mutator {
+        return bytes(data, size, max_size);
+    }
+    let size = mutate::mutate(data, size, max_size, seed, bytes);
+    // A header outside of what the campaign is confined to would be a wasted execution.
+    if let Some(flags) = data[..size].first_mut() {
+        *flags = mutate::confine(*flags, campaign.ring, campaign.delays);
+    }
+    size
+}
+
+/// libFuzzer's custom crossover: see [`mutate`](crate::schedule::mutate).
+pub fn cross_over(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
+    if Campaign::get().record_mutator { mutate::cross_over(first, second, out, seed) } else { 0 }
 }
 
 /// A fuzz target as a type, so that an [`Input`] knows what it is an input of.
@@ -122,11 +164,15 @@ impl<T: Fuzzed> Input<'_, T> {
     #[must_use]
     pub fn check(&self) -> bool {
         let schedule = Schedule::decode(self.bytes);
-        let pins = Pins::get();
-        if !pins.admit(T::TARGET, &schedule) {
+        let campaign = Campaign::get();
+        if !campaign.admits(T::TARGET, &schedule) {
             return false;
         }
-        let outcome = run(T::TARGET, &schedule, &pins.options, &mut ());
+        let outcome = if campaign.state_feedback {
+            run(T::TARGET, &schedule, &campaign.options, &mut Novelty)
+        } else {
+            run(T::TARGET, &schedule, &campaign.options, &mut ())
+        };
         if let Verdict::Violated(breach) = outcome.verdict {
             crash(breach, &outcome, self.bytes, T::TARGET);
         }

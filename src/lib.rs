@@ -30,6 +30,7 @@ pub mod fuzzing;
 pub mod ident;
 pub mod model;
 pub mod network;
+pub mod novelty;
 pub mod property;
 pub mod replica;
 pub mod report;

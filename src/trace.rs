@@ -119,6 +119,9 @@ impl fmt::Display for Event {
 pub trait Observer {
     /// Takes one event. It is a closure so that nothing is built for who does not look.
     fn observe(&mut self, event: impl FnOnce() -> Event);
+
+    /// Looks at the network after a step.
+    fn see(&mut self, _network: &Snapshot) {}
 }
 
 /// Nobody looks.

@@ -218,6 +218,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
 
     /// Ends a step: one step's time passes.
     pub fn tick(&mut self) {
+        self.observer.see(&self.now);
         self.network.tick();
     }
 

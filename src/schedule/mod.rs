@@ -26,6 +26,7 @@
 //!
 //! A tail shorter than a record is ignored, and so is what follows [`MAX_STEPS`] records.
 
+pub mod mutate;
 pub mod text;
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -41,6 +42,12 @@ pub const MAX_BYTES: usize = HEADER + RECORD * MAX_STEPS;
 
 const HEADER: usize = 2;
 const RECORD: usize = 2;
+
+// The fields of the header's first byte.
+const START: u8 = 0x07;
+const DELAYED: u8 = 0x08;
+const FAULTS: u8 = 0x10;
+const LISTS_OF_3: u8 = 0x20;
 
 /// The fewest identifiers on a circle: as many as the shortest schedules to any finding need.
 pub const MIN_CIRCLE: u8 = 4;
@@ -157,6 +164,11 @@ pub const FAULTY: [Op; 16] = {
     table
 };
 
+/// The table of a schedule whose header begins with this byte.
+fn table(flags: u8) -> &'static [Op; 16] {
+    if flags & FAULTS == 0 { &PLAIN } else { &FAULTY }
+}
+
 /// The delay of each class, in steps of the schedule. Class 0 arrives before the next step.
 pub const DELAYS: [u8; 8] = [0, 1, 2, 3, 5, 8, 13, 21];
 
@@ -271,10 +283,9 @@ impl Schedule {
     pub fn decode(bytes: &[u8]) -> Self {
         let (header, records) = bytes.split_at(bytes.len().min(HEADER));
         let flags = header.first().copied().unwrap_or(0);
-        let delays = flags & 0x08 != 0;
-        let faults = flags & 0x10 != 0;
+        let delays = flags & DELAYED != 0;
         let setup = Setup {
-            ring: match flags & 0x07 {
+            ring: match flags & START {
                 start @ 0..=5 => start + 1,
                 _ => 1,
             },
@@ -282,10 +293,10 @@ impl Schedule {
                 n @ 0..=12 => MIN_CIRCLE + n,
                 n => MIN_CIRCLE + n - 13,
             },
-            list_len: if flags & 0x20 == 0 { 2 } else { 3 },
-            faults,
+            list_len: if flags & LISTS_OF_3 == 0 { 2 } else { 3 },
+            faults: flags & FAULTS != 0,
         };
-        let table = if faults { &FAULTY } else { &PLAIN };
+        let table = table(flags);
         let delay = |field| if delays { Delay::from_field(field) } else { Delay::NONE };
         let steps = records
             .chunks_exact(RECORD)
@@ -307,11 +318,10 @@ impl Schedule {
     pub fn encode(&self) -> Vec<u8> {
         let Setup { ring, circle, list_len, faults } = self.setup;
         let delays = self.steps.iter().any(|s| !s.canonical().immediate());
-        let table = if faults { &FAULTY } else { &PLAIN };
-        let mut bytes = vec![
-            (ring - 1) | u8::from(delays) << 3 | u8::from(faults) << 4 | u8::from(list_len == 3) << 5,
-            circle - MIN_CIRCLE,
-        ];
+        let flags = [(DELAYED, delays), (FAULTS, faults), (LISTS_OF_3, list_len == 3)];
+        let flags = flags.into_iter().filter(|(_, on)| *on).fold(ring - 1, |flags, (flag, _)| flags | flag);
+        let table = table(flags);
+        let mut bytes = vec![flags, circle - MIN_CIRCLE];
         for step in &self.steps {
             let Step { op, node, contact, delay, notice } = step.canonical();
             let code = table.iter().zip(0u8..).find(|(o, _)| **o == op).map_or(0, |(_, code)| code);
