@@ -27,6 +27,9 @@ pub const RING: &str = "CHORD_FUZZ_RING";
 /// The environment variable that pins delays: `yes` or `no`. Only schedules that have some, or none, are run.
 pub const DELAYS: &str = "CHORD_FUZZ_DELAYS";
 
+/// The environment variable that ablates the target's version by switches, as in `-adopt` or `+update-join`.
+pub const SWITCHES: &str = "CHORD_FUZZ_SWITCHES";
+
 /// The environment variable that chooses what feedback steers the search: `state` (the default) or `code`, which is
 /// code coverage alone.
 pub const FEEDBACK: &str = "CHORD_FUZZ_FEEDBACK";
@@ -39,6 +42,7 @@ pub const MUTATOR: &str = "CHORD_FUZZ_MUTATOR";
 #[derive(Clone, Debug)]
 struct Campaign {
     options: Options,
+    switches: String,
     ring: Option<u8>,
     delays: Option<bool>,
     state_feedback: bool,
@@ -64,6 +68,7 @@ impl Campaign {
         };
         Ok(Self {
             options: Options { only: variable(ONLY).parse().context(ONLY)?, ..Options::default() },
+            switches: variable(SWITCHES),
             ring,
             delays: either(DELAYS, "yes", "no")?,
             state_feedback: either(FEEDBACK, "state", "code")?.unwrap_or(true),
@@ -74,18 +79,27 @@ impl Campaign {
     /// This process's campaign. Exits with status 2 if a variable is set to something that it cannot mean.
     fn get() -> &'static Self {
         static CAMPAIGN: OnceLock<Campaign> = OnceLock::new();
-        CAMPAIGN.get_or_init(|| {
-            Self::from_environment().unwrap_or_else(|error| {
-                eprintln!("{error:#}");
-                std::process::exit(2)
-            })
-        })
+        CAMPAIGN.get_or_init(|| Self::from_environment().unwrap_or_else(|error| exit(&error)))
+    }
+
+    /// What is tested instead of this target. Exits with status 2 if it has no such switches.
+    fn ablate(&self, target: Target) -> Target {
+        if self.switches.is_empty() {
+            return target;
+        }
+        let ablated = format!("{target}{}", self.switches).parse().context(SWITCHES);
+        ablated.unwrap_or_else(|error| exit(&error))
     }
 
     fn admits(&self, target: Target, schedule: &Schedule) -> bool {
         self.ring.is_none_or(|ring| schedule.setup.fit(target.version.rules()).ring == ring)
             && self.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
     }
+}
+
+fn exit(error: &anyhow::Error) -> ! {
+    eprintln!("{error:#}");
+    std::process::exit(2)
 }
 
 /// libFuzzer's custom mutator, with its own byte mutation to delegate to: see [`mutate`](crate::schedule::mutate).
@@ -165,16 +179,17 @@ impl<T: Fuzzed> Input<'_, T> {
     pub fn check(&self) -> bool {
         let schedule = Schedule::decode(self.bytes);
         let campaign = Campaign::get();
-        if !campaign.admits(T::TARGET, &schedule) {
+        let target = campaign.ablate(T::TARGET);
+        if !campaign.admits(target, &schedule) {
             return false;
         }
         let outcome = if campaign.state_feedback {
-            run(T::TARGET, &schedule, &campaign.options, &mut Novelty)
+            run(target, &schedule, &campaign.options, &mut Novelty)
         } else {
-            run(T::TARGET, &schedule, &campaign.options, &mut ())
+            run(target, &schedule, &campaign.options, &mut ())
         };
         if let Verdict::Violated(breach) = outcome.verdict {
-            crash(breach, &outcome, self.bytes, T::TARGET);
+            crash(breach, &outcome, self.bytes, target);
         }
         true
     }
@@ -197,8 +212,10 @@ impl<'a, T> Arbitrary<'a> for Input<'a, T> {
 
 impl<T: Fuzzed> fmt::Debug for Input<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As the fuzzer runs it, but for what counts: `fmt` prints no different steps under another pin.
-        let outcome = run(T::TARGET, &Schedule::decode(self.bytes), &Options::default(), &mut ());
+        // As the fuzzer runs it.
+        let campaign = Campaign::get();
+        let target = campaign.ablate(T::TARGET);
+        let outcome = run(target, &Schedule::decode(self.bytes), &campaign.options, &mut ());
         fmt::Display::fmt(&outcome.executed, f)
     }
 }

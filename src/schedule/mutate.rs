@@ -303,7 +303,8 @@ mod tests {
                 op += u32::from(changed(0x0f) && !changed(0xf0));
             }
         }
-        for (what, count) in [("shorter", shorter), ("longer", longer), ("header", header), ("node", node), ("op", op)] {
+        for (what, count) in [("shorter", shorter), ("longer", longer), ("header", header), ("node", node), ("op", op)]
+        {
             assert!(count > 50, "{what}: {count}");
         }
         assert!((100..400).contains(&delegated), "{delegated}");
