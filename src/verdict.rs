@@ -281,7 +281,7 @@ fn drive<R: Replica>(
 ) -> Outcome {
     let rules = target.version.rules();
     let mut setup = schedule.setup.fit(rules);
-    setup.faults &= options.faults;
+    setup.faults &= options.faults || options.as_given;
     let mut world = World::<R, _>::new(setup, rules, config, observer);
     let mut bench = Bench::new(target, &options.only, world.now());
     let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
@@ -296,6 +296,7 @@ fn drive<R: Replica>(
     };
 
     let mut breach = None;
+    let mut waited = false;
     let mut steps = schedule.steps.iter();
     while breach.is_none() {
         let step = match steps.next() {
@@ -306,6 +307,7 @@ fn drive<R: Replica>(
             },
             // At the end everything arrives, and what is under way comes to its end.
             None if world.skip_to_next() => {
+                waited = true;
                 breach = bench.events(&mut world).or_else(|| bench.quiet(&world));
                 continue;
             }
@@ -319,7 +321,8 @@ fn drive<R: Replica>(
                 None => break,
             },
         };
-        if executed.steps.len() < MAX_STEPS {
+        // What is done after everything has arrived is no step of the schedule, in which it would come before that.
+        if !waited && executed.steps.len() < MAX_STEPS {
             executed.steps.push(step);
         }
         assumptions.failures &= step.op != Op::Fail || world.may_fail(step.node);

@@ -28,7 +28,11 @@ impl Records {
         let (head, tail) = bytes.split_at(bytes.len().min(HEADER));
         let mut header = [0; HEADER];
         header[..head.len()].copy_from_slice(head);
-        Self { header, records: tail.as_chunks().0.iter().copied().take(MAX_STEPS).collect() }
+        let (whole, rest) = tail.as_chunks();
+        // A record that a minimizer has cut in two, by asking for one byte less, is worth completing: it is the last
+        // step, the one that breaks the network.
+        let rest = rest.first().map(|&first| [first, 0]);
+        Self { header, records: whole.iter().copied().chain(rest).take(MAX_STEPS).collect() }
     }
 
     /// Writes as many whole records as fit and returns how many bytes that makes.
@@ -160,16 +164,16 @@ pub fn mutate(
     if schedule.records.is_empty() || rng.u32(..FRESH) == 0 {
         schedule = Records::fresh(&mut rng, limit);
     } else {
+        // Dropping a record is a change too.
+        let mut more = schedule.records.len() <= limit || rng.bool();
         while schedule.records.len() > limit {
             let dropped = rng.usize(..schedule.records.len());
             schedule.records.remove(dropped);
         }
         // Mostly one change, now and then several at once.
-        loop {
+        while more {
             schedule.change(&mut rng, limit);
-            if rng.u8(..3) != 0 {
-                break;
-            }
+            more = rng.u8(..3) == 0;
         }
     }
     schedule.write(&mut data[..max_size])
