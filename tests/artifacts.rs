@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use chord_fuzz::schedule::Schedule;
 use chord_fuzz::trace::Digest;
-use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
 use expect_test::expect;
 
 fn root() -> &'static Path {
@@ -43,8 +43,12 @@ struct Kept {
 }
 
 impl Kept {
+    /// Runs the file, as a minimizer does: if it is named after a property, only that counts. Where a repairable
+    /// property breaks on the way to another one, as in Z12's own traces, `claims` would stop there.
     fn run(&self, digest: &mut Digest) -> Outcome {
-        run(self.target, &Schedule::decode(&self.bytes), &Options::default(), digest)
+        let named = Breach::all().find(|breach| breach.slug() == name(&self.path));
+        let only = named.map_or_else(Only::default, |breach| Only::these(vec![breach]));
+        run(self.target, &Schedule::decode(&self.bytes), &Options { only, ..Options::default() }, digest)
     }
 }
 
@@ -127,7 +131,16 @@ fn the_runs_of_the_artifacts_are_frozen() {
         let finding = format!("{}/{}", artifact.target, name(&artifact.path));
         writeln!(table, "{finding:<32}  {steps:2} steps  {:.16}", digest.finish().to_hex().as_str()).unwrap();
     }
-    let frozen = expect![[r""]];
+    let frozen = expect![[r#"
+        best2012/at-most-one-ring         20 steps  79d3b891be1a30dc
+        ccr2012/at-most-one-ring          13 steps  0b13a06936b6175d
+        ccr2012/ordered-ring              18 steps  672e703de43cfffb
+        claims/ordered-appendages         10 steps  61c9b1bc5583d751
+        claims/ordered-merges              4 steps  b8a667163cef4675
+        claims/valid-successor-list        8 steps  c1dc8a60aa702303
+        sigcomm2001/at-least-one-ring      4 steps  02c9fb87d34033a5
+        sigcomm2001/connected-appendages   5 steps  47c7c38404bca3aa
+    "#]];
     frozen.assert_eq(&table);
 }
 
