@@ -135,7 +135,6 @@ fn the_runs_of_the_artifacts_are_frozen() {
         best2012/at-most-one-ring         20 steps  79d3b891be1a30dc
         ccr2012/at-most-one-ring          13 steps  0b13a06936b6175d
         ccr2012/ordered-ring              18 steps  672e703de43cfffb
-        claims/ordered-appendages         10 steps  61c9b1bc5583d751
         claims/ordered-merges              4 steps  b8a667163cef4675
         claims/valid-successor-list        8 steps  c1dc8a60aa702303
         sigcomm2001/at-least-one-ring      4 steps  02c9fb87d34033a5
