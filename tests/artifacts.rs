@@ -132,13 +132,18 @@ fn the_runs_of_the_artifacts_are_frozen() {
         writeln!(table, "{finding:<32}  {steps:2} steps  {:.16}", digest.finish().to_hex().as_str()).unwrap();
     }
     let frozen = expect![[r#"
-        best2012/at-most-one-ring         20 steps  79d3b891be1a30dc
+        best2012/at-most-one-ring         16 steps  6e1ada62750ebc2c
         ccr2012/at-most-one-ring          13 steps  0b13a06936b6175d
         ccr2012/ordered-ring              18 steps  672e703de43cfffb
+        claims/at-most-one-ring           13 steps  b1b99d98929cc8e5
+        claims/ordered-appendages          9 steps  36f35f01755cb850
         claims/ordered-merges              4 steps  b8a667163cef4675
+        claims/ordered-ring               16 steps  bea29c145aaa21fe
         claims/valid-successor-list        8 steps  c1dc8a60aa702303
         sigcomm2001/at-least-one-ring      4 steps  02c9fb87d34033a5
+        sigcomm2001/at-most-one-ring      15 steps  72a02e99259ee188
         sigcomm2001/connected-appendages   5 steps  47c7c38404bca3aa
+        sigcomm2001/ordered-ring          15 steps  ddd8f00f6c731e14
     "#]];
     frozen.assert_eq(&table);
 }
