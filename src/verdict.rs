@@ -86,8 +86,8 @@ impl FromStr for Target {
 pub enum Breach {
     /// A property is broken.
     Broken(Property),
-    /// The network does not become ideal although no required property is broken, or a node waits for an answer that
-    /// nobody will give: a defect of ours.
+    /// The network does not become ideal although maintenance breaks no required property, or a node waits for an answer
+    /// that nobody will give: a defect of ours.
     Stalled,
     /// The run sends more than [`MAX_DATAGRAMS`] datagrams: a defect of ours.
     Runaway,
@@ -337,7 +337,9 @@ fn drive<R: Replica>(
     let mut settled = network;
     let heals = model::settle(rules, &mut settled) && ideal(&settled);
     if breach.is_none() && !heals {
-        breach = Some(first_broken(&network, &Property::REQUIRED).map_or(Breach::Stalled, Breach::Broken));
+        // Where nothing required is broken yet, maintenance itself may have broken it, which is the protocol's doing.
+        let broken = [&network, &settled].into_iter().find_map(|at| first_broken(at, &Property::REQUIRED));
+        breach = Some(broken.map_or(Breach::Stalled, Breach::Broken));
     }
 
     let verdict = match breach {

@@ -168,7 +168,8 @@ impl TseReplica {
             (Op::Idle, _) => {}
             // The step did not begin; what was remembered stays so.
             (_, Answer::Busy) => self.done(out),
-            (Op::Joining { contact }, Answer::State { list, .. }) => {
+            // A member always has a list; an answer without one admits nobody.
+            (Op::Joining { contact }, Answer::State { list, .. }) if list.first().is_some() => {
                 (self.member, self.list, self.prdc) = (true, list, contact);
                 self.done(out);
             }
