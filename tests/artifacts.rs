@@ -133,9 +133,9 @@ fn the_runs_of_the_artifacts_are_frozen() {
     }
     let frozen = expect![[r#"
         best2012/at-most-one-ring         14 steps  c33be163c6118c69
-        best2012/ordered-ring             17 steps  413af0f5028e0695
+        best2012/ordered-ring             16 steps  a32c4b40300acd27
         ccr2012/at-most-one-ring          13 steps  0b13a06936b6175d
-        ccr2012/ordered-ring              18 steps  672e703de43cfffb
+        ccr2012/ordered-ring              15 steps  6e9fc4a30b6d831c
         claims/at-most-one-ring           13 steps  b1b99d98929cc8e5
         claims/ordered-appendages          9 steps  36f35f01755cb850
         claims/ordered-merges              4 steps  b8a667163cef4675
