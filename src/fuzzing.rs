@@ -102,7 +102,7 @@ fn exit(error: &anyhow::Error) -> ! {
     std::process::exit(2)
 }
 
-/// libFuzzer's custom mutator, with its own byte mutation to delegate to: see [`mutate`](crate::schedule::mutate).
+/// libFuzzer's custom mutator, with its own byte mutation to delegate to: see [`mutate::mutate`].
 pub fn mutate(
     data: &mut [u8],
     size: usize,
@@ -122,7 +122,7 @@ pub fn mutate(
     size
 }
 
-/// libFuzzer's custom crossover: see [`mutate`](crate::schedule::mutate).
+/// libFuzzer's custom crossover: see [`mutate::cross_over`].
 pub fn cross_over(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
     if Campaign::get().record_mutator { mutate::cross_over(first, second, out, seed) } else { 0 }
 }

@@ -1,7 +1,7 @@
 //! Fault schedules: what a fuzzer's bytes mean, and their text form.
 //!
 //! Data enters here: [`Schedule::decode`] makes a schedule of every byte string, [`Schedule::encode`] writes the
-//! canonical bytes of one, and [`text`](self::text) is the form for people. A step names its operation and node
+//! canonical bytes of one, and [`text`] is the form for people. A step names its operation and node
 //! absolutely; what the network permits at that moment is for the [`world`](crate::world) to resolve. The steps as
 //! executed are the canonical form of a schedule.
 //!
