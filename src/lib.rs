@@ -36,6 +36,8 @@ pub mod replica;
 pub mod report;
 pub mod schedule;
 pub mod snapshot;
+#[cfg(feature = "command")]
+pub mod sweep;
 pub mod trace;
 pub mod verdict;
 pub mod version;

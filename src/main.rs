@@ -6,8 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use command::experiment::Experiment;
 use command::normalize::Normalize;
 use command::replay::Replay;
+use command::sweep::Sweep;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
 // that says which version of Chord.
@@ -22,11 +24,15 @@ struct Cli {
 enum Command {
     Replay(Replay),
     Normalize(Normalize),
+    Sweep(Sweep),
+    Experiment(Experiment),
 }
 
 fn main() -> ExitCode {
     command::exit(match Cli::parse().command {
         Command::Replay(replay) => replay.run(),
         Command::Normalize(normalize) => normalize.run(),
+        Command::Sweep(sweep) => sweep.run(),
+        Command::Experiment(experiment) => experiment.run(),
     })
 }

@@ -106,6 +106,17 @@ fn every_artifact_has_the_signature_that_it_is_named_after() {
     assert_none(&wrong);
 }
 
+/// The property is broken by the steps of the schedule, not only by the maintenance that is to heal it afterwards.
+#[test]
+fn every_artifact_breaks_its_property_by_itself() {
+    for artifact in artifacts() {
+        let outcome = artifact.run(&mut Digest::default());
+        let Verdict::Violated(Breach::Broken(property)) = outcome.verdict else { continue };
+        assert!(!property.holds(&outcome.network), "{}: {}", artifact.path.display(), outcome.network);
+        assert!(outcome.assumptions.hold() && outcome.assumptions.immediate, "{}", artifact.path.display());
+    }
+}
+
 #[test]
 fn every_artifact_is_canonical() {
     let mut wrong = Vec::new();

@@ -86,9 +86,11 @@ fn help_of_the_command() {
         Usage: chord-fuzz <COMMAND>
 
         Commands:
-          replay     Runs inputs without libFuzzer and prints what each comes to
-          normalize  Writes an input in its canonical form: the steps as executed
-          help       Print this message or the help of the given subcommand(s)
+          replay      Runs inputs without libFuzzer and prints what each comes to
+          normalize   Writes an input in its canonical form: the steps as executed
+          sweep       Runs random schedules and counts what they violate: the blind control
+          experiment  Runs trials of each goal by each arm, and compares the arms
+          help        Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help

@@ -1,12 +1,16 @@
 //! The subcommands, one file for each, and what they share: exit statuses, and how they write.
 
+pub mod experiment;
 pub mod input;
 pub mod normalize;
 pub mod replay;
+pub mod sweep;
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// The exit status when the reader of standard output has gone: what a shell shows for a tool that `SIGPIPE` has
 /// killed. It is not 0, since what was not printed may not have passed.
@@ -56,10 +60,25 @@ fn print(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A progress bar of so many units on standard error. Where that is no terminal, it is not drawn.
+fn progress(units: u64) -> ProgressBar {
+    let bar = ProgressBar::new(units);
+    // A template that cannot be read would be our own mistake, and no reason not to work: the plain bar does.
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len}  {elapsed} (eta {eta})") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Prints a problem as one line on standard error.
 fn complain(problem: impl Display) {
+    tell(format_args!("error: {}", one_line(&problem.to_string())));
+}
+
+/// Prints a line on standard error.
+fn tell(line: impl Display) {
     // `eprintln!` panics where nobody listens. There is nobody left to tell; the exit status still says it.
-    let _ = writeln!(io::stderr(), "error: {}", one_line(&problem.to_string()));
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// The text with its control characters escaped: the name of a file may contain them, and must neither end a line nor
