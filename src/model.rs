@@ -7,6 +7,7 @@
 //! A precondition that does not hold, or a pointer that a malformed snapshot lacks, makes a step change nothing.
 
 use std::iter::once;
+use std::ops::Deref;
 
 use crate::ident::{Ident, between};
 use crate::snapshot::{Pointers, Snapshot, SuccList};
@@ -67,19 +68,57 @@ pub const MAX_ROUNDS: usize = 256;
 ///
 /// A stabilization includes the notification that it causes, delivered at once (spec section 5). All that a
 /// [`Fail`](Action::Fail) needs is a member.
-pub fn apply(rules: Rules, state: &mut Snapshot, action: Action) -> bool {
+pub fn apply(rules: Rules, mut state: &mut Snapshot, action: Action) -> bool {
+    perform(rules, &mut state, action)
+}
+
+/// Whether [`apply`] would change anything.
+#[must_use]
+pub fn would_change(rules: Rules, state: &Snapshot, action: Action) -> bool {
+    perform(rules, &mut Probe(state), action)
+}
+
+/// A state that an action is done to.
+trait State: Deref<Target = Snapshot> {
+    /// Makes `node` a member with these pointers, or a non-member; returns whether it was something else.
+    fn put(&mut self, node: Ident, pointers: Option<Pointers>) -> bool;
+}
+
+impl State for &mut Snapshot {
+    fn put(&mut self, node: Ident, pointers: Option<Pointers>) -> bool {
+        let changed = self.get(node) != pointers.as_ref();
+        self.set(node, pointers);
+        changed
+    }
+}
+
+/// Says what would change, and leaves it as it is. What an action reads after a change is then out of date, but that it
+/// changes something is settled by the first change.
+struct Probe<'a>(&'a Snapshot);
+
+impl Deref for Probe<'_> {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        self.0
+    }
+}
+
+impl State for Probe<'_> {
+    fn put(&mut self, node: Ident, pointers: Option<Pointers>) -> bool {
+        self.get(node) != pointers.as_ref()
+    }
+}
+
+fn perform(rules: Rules, state: &mut impl State, action: Action) -> bool {
     match action {
         Action::Join { node, via } => {
             may_admit(rules, state, via, node) && {
                 let joined = joined(rules, state, node, via);
-                store(state, node, joined)
+                state.put(node, Some(joined))
             }
         }
-        Action::Fail { node } => {
-            let member = state.live(node);
-            state.set(node, None);
-            member
-        }
+        Action::Fail { node } => state.put(node, None),
         Action::Adopt { node } => {
             let me = *state.pointers(node);
             me.saved.is_some_and(|x| adopt(rules, state, node, me, x))
@@ -162,13 +201,6 @@ fn idle(state: &Snapshot, node: Ident) -> Option<Pointers> {
     state.get(node).copied().filter(|me| me.saved.is_none())
 }
 
-/// Gives member `node` these pointers; returns whether they differ from what it had.
-fn store(state: &mut Snapshot, node: Ident, pointers: Pointers) -> bool {
-    let changed = state.get(node) != Some(&pointers);
-    state.set(node, Some(pointers));
-    changed
-}
-
 /// What `node` knows after joining via `via`.
 fn joined(rules: Rules, state: &Snapshot, node: Ident, via: Ident) -> Pointers {
     let contact = state.pointers(via);
@@ -196,7 +228,7 @@ fn extended(state: &Snapshot, s: Ident) -> SuccList {
     SuccList::of(once(s).chain(rest.as_slice().iter().copied()).take(usize::from(state.list_len())))
 }
 
-fn stabilize(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers) -> bool {
+fn stabilize(rules: Rules, state: &mut impl State, node: Ident, mut me: Pointers) -> bool {
     let Some(s) = me.list.first() else { return false };
     let tse = matches!(rules, Rules::Tse { .. });
     let Some(&asked) = state.get(s) else {
@@ -214,7 +246,7 @@ fn stabilize(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers) 
         // S01 reads and decides in one step.
         Some(x) if matches!(rules, Rules::List { eager: false, .. }) => adopt(rules, state, node, me, x),
         // Z12's Promela model and Z17 decide in a later step, and notify nobody until then.
-        saved => store(state, node, Pointers { saved, ..me }),
+        saved => state.put(node, Some(Pointers { saved, ..me })),
     }
 }
 
@@ -225,7 +257,7 @@ fn shifted(state: &Snapshot, list: SuccList) -> SuccList {
 }
 
 /// Decides whether candidate `x` becomes the first successor, and notifies the one that it then has.
-fn adopt(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers, x: Ident) -> bool {
+fn adopt(rules: Rules, state: &mut impl State, node: Ident, mut me: Pointers, x: Ident) -> bool {
     me.saved = None;
     match rules {
         Rules::List { checks, eager } => {
@@ -241,7 +273,7 @@ fn adopt(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers, x: I
         }
         Rules::Tse { .. } => {
             if !me.list.first().is_some_and(|s| between(node, x, s)) {
-                return store(state, node, me);
+                return state.put(node, Some(me));
             }
             if state.live(x) {
                 me.list = extended(state, x);
@@ -252,22 +284,22 @@ fn adopt(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers, x: I
 }
 
 /// Ends a stabilization: `node` keeps these pointers and notifies its first successor, at once (spec section 5).
-fn conclude(rules: Rules, state: &mut Snapshot, node: Ident, me: Pointers) -> bool {
-    store(state, node, me) | me.list.first().is_some_and(|s| notified(rules, state, s, node))
+fn conclude(rules: Rules, state: &mut impl State, node: Ident, me: Pointers) -> bool {
+    state.put(node, Some(me)) | me.list.first().is_some_and(|s| notified(rules, state, s, node))
 }
 
 /// `node` is notified by `by` (S01: *notify*; Z17: *rectify*). In a ring of one that is the node itself, which so
 /// becomes its own predecessor. The notification of a non-member is lost.
-fn notified(rules: Rules, state: &mut Snapshot, node: Ident, by: Ident) -> bool {
+fn notified(rules: Rules, state: &mut impl State, node: Ident, by: Ident) -> bool {
     let Some(&me) = state.get(node) else { return false };
     let accepted = me.prdc.is_none_or(|p| {
         // Z17 asks the old predecessor, if it is the better one, whether it is still there; it has no flush.
         between(p, by, node) || (matches!(rules, Rules::Tse { .. }) && !state.live(p))
     });
-    accepted && store(state, node, Pointers { prdc: Some(by), ..me })
+    accepted && state.put(node, Some(Pointers { prdc: Some(by), ..me }))
 }
 
-fn reconcile(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers) -> bool {
+fn reconcile(rules: Rules, state: &mut impl State, node: Ident, mut me: Pointers) -> bool {
     let (Rules::List { checks, eager }, Some(s)) = (rules, me.list.first()) else { return false };
     // A dead successor has nothing to tell.
     let told = if checks.answer { state.best_succ(s).or(succ(state, s)) } else { succ(state, s) };
@@ -276,21 +308,21 @@ fn reconcile(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers) 
     let useful = |y: &Ident| eager || *y != s || s == node;
     let Some(y) = told.filter(useful).filter(|&y| !checks.reconcile || state.live(y)) else { return false };
     me.list = SuccList::of([s, y]);
-    store(state, node, me)
+    state.put(node, Some(me))
 }
 
-fn update(rules: Rules, state: &mut Snapshot, node: Ident, mut me: Pointers) -> bool {
+fn update(rules: Rules, state: &mut impl State, node: Ident, mut me: Pointers) -> bool {
     let (Rules::List { checks, eager }, &[s, second, ..]) = (rules, me.list.as_slice()) else { return false };
     !state.live(s) && (!checks.update || state.live(second)) && {
         me.list = moved(eager, state, node, second);
-        store(state, node, me)
+        state.put(node, Some(me))
     }
 }
 
-fn flush(rules: Rules, state: &mut Snapshot, node: Ident, me: Pointers) -> bool {
+fn flush(rules: Rules, state: &mut impl State, node: Ident, me: Pointers) -> bool {
     matches!(rules, Rules::List { .. })
         && me.prdc.is_some_and(|p| !state.live(p))
-        && store(state, node, Pointers { prdc: None, ..me })
+        && state.put(node, Some(Pointers { prdc: None, ..me }))
 }
 
 #[cfg(test)]
@@ -565,7 +597,7 @@ mod tests {
     fn rectify_replaces_a_worse_or_dead_predecessor() {
         let after = |version: &str, prdc, by| {
             let mut state = network(6, 2, &[(0, &[4, 0], Some(4)), (2, &[4, 0], Some(0)), (4, &[0, 2], prdc)]);
-            notified(rules(version), &mut state, id(4), id(by));
+            notified(rules(version), &mut &mut state, id(4), id(by));
             state.pointers(id(4)).prdc.map(Ident::get)
         };
         for version in ["ccr2012", "tse2017"] {
@@ -678,8 +710,10 @@ mod tests {
         ) {
             for action in actions {
                 let before = state;
+                let foretold = would_change(rules, &state, action);
                 let changed = apply(rules, &mut state, action);
                 prop_assert_eq!(changed, state != before, "{:?}: {} to {}", action, before, state);
+                prop_assert_eq!(foretold, changed, "{:?}: {} to {}", action, before, state);
                 let _ = may_fail(rules, &state, id(0));
             }
             if settle(rules, &mut state) {

@@ -11,8 +11,7 @@
 //!
 //! A failed node's connection is closed, which discards what is queued for it; a later life opens a new one.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
 use weft_net::core::{Core, RecvResult, SendResult};
@@ -94,12 +93,10 @@ pub enum Arrived {
     Unanswered(Nonce),
 }
 
-/// An entry of the agenda. Ordered by time, then by when it was entered, as the broker's queues are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// An entry of the agenda.
+#[derive(Clone, Copy, Debug)]
 struct Due {
     time: u64,
-    entered: u64,
-    connection: u64,
     to: Ident,
     delays: Delays,
     unanswered: Option<Nonce>,
@@ -117,8 +114,9 @@ struct Open {
 pub struct Network {
     core: Core,
     now: u64,
-    agenda: BinaryHeap<Reverse<Due>>,
-    entered: u64,
+    /// What is due, by time and then by when it was entered, as in the broker's queues. It is short, and what is
+    /// entered is nearly always the last.
+    agenda: VecDeque<Due>,
     /// The connection of each node that has one.
     connections: [Option<u64>; MAX_IDENTS],
     /// How many connections there have been.
@@ -138,8 +136,7 @@ impl Default for Network {
             // Reliable, so that its seed says nothing: what is lost or late is the schedule's to say.
             core: Core::new(FaultModel::reliable(0)),
             now: 0,
-            agenda: BinaryHeap::new(),
-            entered: 0,
+            agenda: VecDeque::new(),
             connections: [None; MAX_IDENTS],
             opened: 0,
             open: [None; MAX_IDENTS],
@@ -199,7 +196,7 @@ impl Network {
     pub fn disconnect(&mut self, node: Ident) -> Unanswered {
         let Some(connection) = self.connections[node.index()].take() else { return Unanswered::new() };
         self.core.disconnect(connection);
-        self.agenda.retain(|Reverse(due)| due.connection != connection);
+        self.agenda.retain(|due| due.to != node);
         self.open[node.index()] = None;
         let askers =
             (0..16).map(Ident::new).filter(|asker| self.open[asker.index()].is_some_and(|open| open.on == node));
@@ -230,6 +227,7 @@ impl Network {
         Sent { fate, decides }
     }
 
+    #[inline]
     fn route(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Fate {
         let lost = self.losing.contains(from) || self.cut.contains(from) != self.cut.contains(to);
         self.losing.remove(from);
@@ -239,8 +237,8 @@ impl Network {
         let delay = if kind == Kind::Notice { delays.notice } else { delays.reply };
         let time = self.now + u64::from(delay);
         match self.core.send(address(from), address(to), payload, time).1 {
-            SendResult::Enqueued { to_conn, deliv_ns, .. } => {
-                self.enter(deliv_ns, to, to_conn, delays, None);
+            SendResult::Enqueued { deliv_ns, .. } => {
+                self.enter(Due { time: deliv_ns, to, delays, unanswered: None });
                 Fate::Due(deliv_ns)
             }
             SendResult::NoReceiver => Fate::NoReceiver,
@@ -248,30 +246,36 @@ impl Network {
         }
     }
 
-    fn enter(&mut self, time: u64, to: Ident, connection: u64, delays: Delays, unanswered: Option<Nonce>) {
-        self.agenda.push(Reverse(Due { time, entered: self.entered, connection, to, delays, unanswered }));
-        self.entered += 1;
+    #[inline]
+    fn enter(&mut self, due: Due) {
+        if self.agenda.back().is_none_or(|last| last.time <= due.time) {
+            self.agenda.push_back(due);
+        } else {
+            let at = self.agenda.partition_point(|other| other.time <= due.time);
+            self.agenda.insert(at, due);
+        }
     }
 
     /// Has the asker told, after the time that an answer would have taken, that its open request has none.
     fn give_up(&mut self, asker: Ident) -> Option<Nonce> {
-        let connection = self.connections[asker.index()]?;
+        // Who has gone is told nothing.
+        self.connections[asker.index()]?;
         let Open { nonce, delays, .. } = self.open[asker.index()].take()?;
-        self.enter(self.now + u64::from(delays.reply), asker, connection, delays, Some(nonce));
+        self.enter(Due { time: self.now + u64::from(delays.reply), to: asker, delays, unanswered: Some(nonce) });
         Some(nonce)
     }
 
     /// Takes out the next of what is due by now.
+    #[inline]
     pub fn next_arrival(&mut self) -> Option<Arrival> {
-        if self.agenda.peek()?.0.time > self.now {
-            return None;
-        }
-        let Reverse(Due { connection, to, delays, unanswered, .. }) = self.agenda.pop()?;
+        let Due { time, to, delays, unanswered } = *self.agenda.front().filter(|due| due.time <= self.now)?;
+        self.agenda.pop_front();
         let what = match unanswered {
             Some(nonce) => Arrived::Unanswered(nonce),
-            // Strictly before, so one more than now.
-            None => match self.core.recv_before(connection, self.now + 1) {
-                RecvResult::Delivered { src, payload, .. } => {
+            // The agenda has gated it: what is due to this node is the first in its queue.
+            None => match self.core.recv(self.connections[to.index()]?) {
+                RecvResult::Delivered { src, deliv_ns, payload, .. } => {
+                    debug_assert_eq!(deliv_ns, time, "the agenda and the broker disagree");
                     #[expect(clippy::cast_possible_truncation, reason = "an address of ours: 0 to 15")]
                     let from = Ident::new(src.node_of() as u8);
                     Arrived::Datagram { from, payload }
@@ -289,7 +293,7 @@ impl Network {
 
     /// Lets time pass until the next thing is due. Returns whether there is one.
     pub fn skip_to_next(&mut self) -> bool {
-        let Some(Reverse(due)) = self.agenda.peek() else { return false };
+        let Some(due) = self.agenda.front() else { return false };
         self.now = self.now.max(due.time);
         true
     }

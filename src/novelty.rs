@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::ident::{Ident, IdentSet};
+use crate::ident::{Ident, IdentSet, MAX_IDENTS};
 use crate::snapshot::Snapshot;
 use crate::trace::{Event, Observer};
 
@@ -28,7 +28,11 @@ pub const FEATURES: usize = DANGER + CLASSES * CLASSES;
 /// The features of a network, each below [`FEATURES`].
 pub fn features(network: &Snapshot) -> impl Iterator<Item = usize> {
     let members = network.members();
-    let ring = network.ring();
+    let mut best: [Option<Ident>; MAX_IDENTS] = [None; MAX_IDENTS];
+    for x in members.iter() {
+        best[x.index()] = network.best_succ(x);
+    }
+    let ring = network.cycles(|x| best[x.index()]);
     let mut skipping = IdentSet::EMPTY;
     let mut dead = IdentSet::EMPTY;
     for x in members.iter() {
@@ -47,19 +51,21 @@ pub fn features(network: &Snapshot) -> impl Iterator<Item = usize> {
     let count = |set: IdentSet, most: u32| set.len().min(most) as usize;
     let danger = ((count(members, 7) * 4 + count(skipping, 3)) * 4 + count(dead, 3)) * 4 + count(members - ring, 3);
 
-    let class = move |network: &Snapshot, x: Ident| {
+    // Each is wanted twice or more: for the node itself, and for those whose best successor it is.
+    let mut classes = [0; MAX_IDENTS];
+    for x in members.iter() {
         let prdc = match network.pointers(x).prdc {
             None => 0,
             Some(prdc) if !network.live(prdc) => 1,
-            Some(prdc) if network.best_succ(prdc) == Some(x) => 2,
+            Some(prdc) if best[prdc.index()] == Some(x) => 2,
             Some(_) => 3,
         };
         let bit = |set: IdentSet| usize::from(set.contains(x));
-        ((prdc * 2 + bit(ring)) * 2 + bit(dead)) * 2 + bit(skipping)
-    };
+        classes[x.index()] = ((prdc * 2 + bit(ring)) * 2 + bit(dead)) * 2 + bit(skipping);
+    }
     let pairs = members.iter().filter_map(move |x| {
-        let succ = network.best_succ(x)?;
-        Some(DANGER + class(network, x) * CLASSES + class(network, succ))
+        let succ = best[x.index()]?;
+        Some(DANGER + classes[x.index()] * CLASSES + classes[succ.index()])
     });
     pairs.chain([danger])
 }

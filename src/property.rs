@@ -4,6 +4,7 @@
 //! more times; the other members are *appendages*. Every member has at most one bestSucc, so the paths never branch:
 //! a path either runs into a ring or ends at a member without a live successor.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::iter;
 
@@ -130,20 +131,61 @@ pub fn first_broken(network: &Snapshot, properties: &[Property]) -> Option<Prope
     properties.iter().copied().find(|&property| !facts.satisfy(property))
 }
 
+/// Whether all that correctness [requires](Property::REQUIRED) holds of this network: there is one ring, its members are
+/// in cyclic order, and every other member reaches it.
+///
+/// That is what nearly every network is like, and it takes little more than one turn around the ring to say so.
+#[must_use]
+pub fn sound(network: &Snapshot) -> bool {
+    network.members().first().is_some_and(|start| follow(network, start).is_some())
+}
+
+/// Follows the best successors from `start` into a ring, and from all other members into what has been reached.
+/// `None` if there is a second ring, or a disordered one, or no way on.
+fn follow(network: &Snapshot, mut start: Ident) -> Option<()> {
+    let mut reached = loop {
+        let (mut path, mut wraps, mut x) = (IdentSet::EMPTY, 0, start);
+        while !path.contains(x) {
+            path.insert(x);
+            let next = network.best_succ(x)?;
+            wraps += u32::from(next <= x);
+            x = next;
+        }
+        if x == start {
+            // A turn that skips nobody on the ring comes past the highest identifier once.
+            break (wraps == 1).then_some(path)?;
+        }
+        // The start was an appendage, and x is on the ring.
+        start = x;
+    };
+    for mut x in (network.members() - reached).iter() {
+        let mut path = IdentSet::EMPTY;
+        while !reached.contains(x) {
+            if path.contains(x) {
+                return None;
+            }
+            path.insert(x);
+            x = network.best_succ(x)?;
+        }
+        reached = reached | path;
+    }
+    Some(())
+}
+
 /// What several properties ask of a network.
 struct Facts<'a> {
     network: &'a Snapshot,
     best: [Option<Ident>; MAX_IDENTS],
-    ring: IdentSet,
+    /// The ring, found when it is first asked for.
+    ring: OnceCell<IdentSet>,
 }
 
 impl<'a> Facts<'a> {
     fn of(network: &'a Snapshot) -> Self {
-        let mut facts = Self { network, best: [None; MAX_IDENTS], ring: IdentSet::EMPTY };
+        let mut facts = Self { network, best: [None; MAX_IDENTS], ring: OnceCell::new() };
         for x in network.members().iter() {
             facts.best[x.index()] = network.best_succ(x);
         }
-        facts.ring = network.cycles(|x| facts.best(x));
         facts
     }
 
@@ -151,9 +193,13 @@ impl<'a> Facts<'a> {
         self.best[x.index()]
     }
 
+    fn ring(&self) -> IdentSet {
+        *self.ring.get_or_init(|| self.network.cycles(|x| self.best(x)))
+    }
+
     fn satisfy(&self, property: Property) -> bool {
         match property {
-            Property::AtLeastOneRing => !self.ring.is_empty(),
+            Property::AtLeastOneRing => !self.ring().is_empty(),
             Property::AtMostOneRing => self.at_most_one_ring(),
             Property::OrderedRing => self.ordered_ring(),
             // A path that never ends runs into a ring, and one that ends does so at a member without a live
@@ -174,7 +220,7 @@ impl<'a> Facts<'a> {
 
     /// One turn around the ring of any ring member meets all of them.
     fn at_most_one_ring(&self) -> bool {
-        let mut unseen = self.ring;
+        let mut unseen = self.ring();
         let mut at = unseen.first();
         while let Some(x) = at
             && unseen.contains(x)
@@ -186,9 +232,9 @@ impl<'a> Facts<'a> {
     }
 
     fn ordered_ring(&self) -> bool {
-        self.ring.iter().all(|n1| match self.best(n1) {
+        self.ring().iter().all(|n1| match self.best(n1) {
             // A ring of one skips nobody, although the arc from a node to itself holds all others.
-            Some(n2) if n2 != n1 => (IdentSet::arc(n1, n2) & self.ring).is_empty(),
+            Some(n2) if n2 != n1 => (IdentSet::arc(n1, n2) & self.ring()).is_empty(),
             _ => true,
         })
     }
@@ -206,7 +252,7 @@ impl<'a> Facts<'a> {
     }
 
     fn ordered_appendages(&self) -> bool {
-        (self.network.members() - self.ring).iter().all(|start| self.ordered_path(start))
+        (self.network.members() - self.ring()).iter().all(|start| self.ordered_path(start))
     }
 
     /// Whether no later edge of this path into the ring passes over `start`.
@@ -217,7 +263,7 @@ impl<'a> Facts<'a> {
         // A path that does not reach the ring is ConnectedAppendages' business.
         let Some(mut x) = self.best(start) else { return true };
         let mut ordered = true;
-        while !self.ring.contains(x) {
+        while !self.ring().contains(x) {
             let Some(next) = self.best(x) else { return true };
             ordered &= !between(x, start, next);
             x = next;
@@ -461,6 +507,7 @@ mod tests {
                 }
                 let first = verdicts.iter().find(|(_, holds)| !holds).map(|&(p, _)| p);
                 prop_assert_eq!(first_broken(&network, &Property::ALL), first);
+                prop_assert_eq!(sound(&network), verdicts[..4].iter().all(|(_, holds)| *holds));
                 prop_assert_eq!(ideal(&network), naive_ideal(&network));
                 seen.borrow_mut().extend(verdicts);
                 Ok(())

@@ -159,15 +159,15 @@ impl Snapshot {
     /// list) skips between two adjacent entries (Z17).
     #[must_use]
     pub fn principals(&self) -> IdentSet {
-        let mut principals = self.members;
+        let mut skipped = IdentSet::EMPTY;
         for m in self.members.iter() {
             let mut last = m;
             for &entry in self.pointers(m).list.as_slice() {
-                principals = principals - IdentSet::arc(last, entry);
+                skipped = skipped | IdentSet::arc(last, entry);
                 last = entry;
             }
         }
-        principals
+        self.members - skipped
     }
 }
 

@@ -18,13 +18,13 @@ use crate::chord::list::{self, ListReplica};
 use crate::chord::tse2017::{self, TseReplica};
 use crate::model;
 use crate::network::MAX_DATAGRAMS;
-use crate::property::{Property, first_broken, ideal};
+use crate::property::{Property, first_broken, ideal, sound};
 use crate::replica::Replica;
 use crate::schedule::{MAX_STEPS, Op, Schedule};
 use crate::snapshot::Snapshot;
 use crate::trace::Observer;
 use crate::version::{Rules, UnknownVersion, Version};
-use crate::world::World;
+use crate::world::{Revisions, World};
 
 /// How a run is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +283,7 @@ fn drive<R: Replica>(
     let mut setup = schedule.setup.fit(rules);
     setup.faults &= options.faults || options.as_given;
     let mut world = World::<R, _>::new(setup, rules, config, observer);
-    let mut bench = Bench::new(target, &options.only, world.now());
+    let mut bench = Bench::new(target, &options.only);
     let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
     let mut assumptions = Assumptions {
         failures: true,
@@ -325,7 +325,8 @@ fn drive<R: Replica>(
         if !waited && executed.steps.len() < MAX_STEPS {
             executed.steps.push(step);
         }
-        assumptions.failures &= step.op != Op::Fail || world.may_fail(step.node);
+        // Otherwise the step has been repaired to one that is permitted.
+        assumptions.failures &= !options.as_given || step.op != Op::Fail || world.may_fail(step.node);
         assumptions.reliable &= !matches!(step.op, Op::Lose | Op::Cut);
         assumptions.immediate &= step.immediate();
         world.begin(step);
@@ -360,13 +361,12 @@ struct Bench {
     effective: bool,
     /// Whether the required properties are judged when all is quiet.
     at_quiet: bool,
-    /// The networks judged last, at an event and when quiet: an unchanged one is not judged again.
-    last_event: Snapshot,
-    last_quiet: Snapshot,
+    /// The [revisions](World::revisions) judged last; one is not judged twice, and the start not at all.
+    last: Revisions,
 }
 
 impl Bench {
-    fn new(target: Target, only: &Only, start: &Snapshot) -> Self {
+    fn new(target: Target, only: &Only) -> Self {
         let rules = target.version.rules();
         let invariant = matches!(rules, Rules::Tse { base: true, .. });
         let at_events = match target.judge {
@@ -379,15 +379,14 @@ impl Bench {
             at_events,
             effective: target.judge == Judge::NeverHeals,
             at_quiet: target.judge == Judge::NeverHeals,
-            last_event: *start,
-            last_quiet: *start,
+            last: Revisions::default(),
         }
     }
 
     /// Lets everything arrive that is due, and judges every event.
     fn events<R: Replica, O: Observer>(&mut self, world: &mut World<'_, R, O>) -> Option<Breach> {
         loop {
-            let breach = self.event(if self.effective { world.effective() } else { world.now() });
+            let breach = self.event(world);
             if breach.is_some() {
                 return breach;
             }
@@ -400,22 +399,40 @@ impl Bench {
         }
     }
 
-    fn event(&mut self, network: &Snapshot) -> Option<Breach> {
-        if self.at_events.is_empty() || *network == self.last_event {
+    fn event<R: Replica, O: Observer>(&mut self, world: &World<'_, R, O>) -> Option<Breach> {
+        if self.at_events.is_empty() {
             return None;
         }
-        self.last_event = *network;
+        let Revisions { now_lists, effective_lists, .. } = world.revisions();
+        let (network, last, revision) = if self.effective {
+            (world.effective(), &mut self.last.effective_lists, effective_lists)
+        } else {
+            (world.now(), &mut self.last.now_lists, now_lists)
+        };
+        if *last == revision {
+            return None;
+        }
+        *last = revision;
         first_broken(network, &self.at_events).map(Breach::Broken)
     }
 
     /// Judges the network if nothing is on its way.
     fn quiet<R: Replica, O: Observer>(&mut self, world: &World<'_, R, O>) -> Option<Breach> {
-        let network = world.now();
-        if !self.at_quiet || !world.network().quiet() || *network == self.last_quiet {
+        let Revisions { now, now_lists, .. } = world.revisions();
+        if !self.at_quiet || !world.network().quiet() || now == self.last.now {
             return None;
         }
-        self.last_quiet = *network;
+        self.last.now = now;
+        if now_lists == self.last.now_lists {
+            return None;
+        }
+        let network = world.now();
+        if sound(network) {
+            self.last.now_lists = now_lists;
+            return None;
+        }
         let broken = first_broken(network, &Property::REQUIRED)?;
+        // Whether it heals is a matter of predecessors too, so it is not the lists alone that have been judged.
         let mut settled = *network;
         let heals = model::settle(self.rules, &mut settled) && ideal(&settled);
         (!heals).then_some(Breach::Broken(broken))

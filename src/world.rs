@@ -31,9 +31,28 @@ pub struct World<'a, R: Replica, O> {
     /// What each node is about to be told: the answer on its way.
     promised: [Option<Input>; MAX_IDENTS],
     now: Snapshot,
+    /// The same as `now` for every node that nothing is promised to.
     effective: Snapshot,
-    outbox: Outbox,
+    revisions: Revisions,
     observer: &'a mut O,
+}
+
+/// Counts the changes of ground truth, so that what is unchanged is known without being compared.
+///
+/// Who is a member and what its successor list says is counted by itself, because most changes are of predecessors, and
+/// because no [`Property`](property::Property) speaks of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Revisions {
+    /// All changes of [`World::now`].
+    pub now: u32,
+    /// Those of its members and their lists.
+    pub now_lists: u32,
+    /// Those of the members and lists of [`World::effective`].
+    pub effective_lists: u32,
+}
+
+fn lists_differ(a: Option<&Pointers>, b: Option<&Pointers>) -> bool {
+    a.map(|pointers| pointers.list) != b.map(|pointers| pointers.list)
 }
 
 /// The network that a run starts with: one member that knows only itself (S01), or an ideal ring.
@@ -65,7 +84,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             promised: [None; MAX_IDENTS],
             now: start,
             effective: start,
-            outbox: Outbox::new(),
+            revisions: Revisions::default(),
             observer,
         };
         for node in start.members().iter() {
@@ -85,6 +104,12 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     #[must_use]
     pub fn effective(&self) -> &Snapshot {
         &self.effective
+    }
+
+    /// How often each part of ground truth has changed since the start.
+    #[must_use]
+    pub fn revisions(&self) -> Revisions {
+        self.revisions
     }
 
     /// The network.
@@ -111,17 +136,27 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     pub fn resolve(&self, step: Step, faults: bool) -> Option<Step> {
         let ops = Op::available(faults);
         let first = ops.iter().position(|op| *op == step.op).unwrap_or(0);
-        ops.iter().cycle().skip(first).take(ops.len()).find_map(|&op| {
-            let nodes = if op == Op::Join {
-                IdentSet::circle(self.now.circle()) - self.now.members()
-            } else {
-                self.now.members()
-            };
-            nodes.iter_from(step.node).find_map(|node| self.effective_step(Step { op, node, ..step }.canonical()))
+        ops[first..].iter().chain(&ops[..first]).find_map(|&op| {
+            let step = Step { op, ..step }.canonical();
+            self.candidates(op).iter_from(step.node).find_map(|node| self.effective_step(Step { node, ..step }))
         })
     }
 
-    /// The step, with a contact that may admit the joiner, if it has an effect.
+    /// The nodes for which the operation may have an effect, as far as that can be said of all of them at once.
+    fn candidates(&self, op: Op) -> IdentSet {
+        let members = self.now.members();
+        match op {
+            Op::Join => IdentSet::circle(self.now.circle()) - members,
+            Op::Fail => members,
+            Op::Lose => members - self.network.losing(),
+            Op::Cut => members - self.network.cut(),
+            Op::Mend => members & self.network.cut(),
+            _ if self.has_task(op) => members,
+            _ => IdentSet::EMPTY,
+        }
+    }
+
+    /// The step of a [candidate](Self::candidates), with a contact that may admit the joiner, if it has an effect.
     fn effective_step(&self, step: Step) -> Option<Step> {
         let Step { op, node, .. } = step;
         let idle = self.replicas[node.index()].as_ref().is_some_and(Replica::idle);
@@ -139,14 +174,12 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 return Some(Step { contact, ..step });
             }
             Op::Fail => self.may_fail(node),
-            Op::Lose => !self.network.losing().contains(node),
-            Op::Cut => !self.network.cut().contains(node),
-            Op::Mend => self.network.cut().contains(node),
+            Op::Lose | Op::Cut | Op::Mend => true,
             Op::Update => ready && dead(pointers.list.first()) && self.would_change(step),
             Op::Flush => ready && dead(pointers.prdc) && self.would_change(step),
             // What is on its way, or will be, may give these an effect that they do not have now.
             Op::Stabilize | Op::Adopt | Op::Reconcile => {
-                ready && self.has_task(op) && (!step.immediate() || !self.network.quiet() || self.would_change(step))
+                ready && (!step.immediate() || !self.network.quiet() || self.would_change(step))
             }
         };
         has_effect.then_some(step)
@@ -156,12 +189,13 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     fn has_task(&self, op: Op) -> bool {
         match self.rules {
             Rules::List { eager, .. } => op != Op::Adopt || eager,
+            // It reconciles and updates as it stabilizes, and rectifies instead of flushing.
             Rules::Tse { .. } => matches!(op, Op::Stabilize | Op::Adopt),
         }
     }
 
     fn would_change(&self, step: Step) -> bool {
-        action(step).is_some_and(|action| model::apply(self.rules, &mut self.now.clone(), action))
+        action(step).is_some_and(|action| model::would_change(self.rules, &self.now, action))
     }
 
     /// Executes a step as it is given, permitted or not. What it sends and is due at once is left to
@@ -230,44 +264,58 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// Hands an event to a node, takes in what has changed, and sends what it wants sent.
     fn handle(&mut self, node: Ident, input: Input, delays: Delays) {
         let Some(replica) = &mut self.replicas[node.index()] else { return };
-        let mut outbox = std::mem::take(&mut self.outbox);
+        let mut outbox = Outbox::new();
         replica.handle(input, &mut outbox);
-        let (pointers, gone) = (replica.pointers(), replica.pointers().is_none() && replica.idle());
+        let pointers = replica.pointers();
+        let gone = pointers.is_none() && replica.idle();
         self.record(node, pointers);
-        for (to, message) in outbox.drain(..) {
+        for &(to, message) in &outbox {
             self.send(node, to, message, delays);
         }
-        self.outbox = outbox;
         if gone {
             // A node that has not been admitted goes away.
             self.remove(node);
         }
     }
 
+    /// Takes in a node's pointers.
+    #[inline]
     fn record(&mut self, node: Ident, pointers: Option<Pointers>) {
-        if self.now.get(node) != pointers.as_ref() {
+        let before = self.now.get(node);
+        let changed = before != pointers.as_ref();
+        if changed {
+            self.revisions.now += 1;
+            self.revisions.now_lists += u32::from(lists_differ(before, pointers.as_ref()));
             self.now.set(node, pointers);
             self.observer.observe(|| Event::Changed { node, now: pointers });
         }
-        self.foresee(node);
+        match self.promised[node.index()] {
+            Some(input) => self.set_effective(node, self.foresee(node, input)),
+            None if changed => self.set_effective(node, pointers),
+            // The two are the same already. If a promise has just been kept, what it led to is what was foreseen.
+            None => debug_assert_eq!(self.now.get(node), self.effective.get(node), "{node}"),
+        }
     }
 
-    /// Brings a node's part of the effective state up to date.
-    fn foresee(&mut self, node: Ident) {
-        let replica = self.replicas[node.index()].as_ref();
-        let effective = match self.promised[node.index()] {
-            None => replica.and_then(Replica::pointers),
-            Some(input) => replica.copied().and_then(|mut later| {
-                later.handle(input, &mut Outbox::new());
-                later.pointers()
-            }),
-        };
-        self.effective.set(node, effective);
+    #[inline]
+    fn set_effective(&mut self, node: Ident, pointers: Option<Pointers>) {
+        let before = self.effective.get(node);
+        if before != pointers.as_ref() {
+            self.revisions.effective_lists += u32::from(lists_differ(before, pointers.as_ref()));
+            self.effective.set(node, pointers);
+        }
+    }
+
+    /// What a node's pointers will be once it has been told this.
+    fn foresee(&self, node: Ident, input: Input) -> Option<Pointers> {
+        let mut later = self.replicas[node.index()]?;
+        later.handle(input, &mut Outbox::new());
+        later.pointers()
     }
 
     fn promise(&mut self, node: Ident, input: Input) {
         self.promised[node.index()] = Some(input);
-        self.foresee(node);
+        self.set_effective(node, self.foresee(node, input));
     }
 
     fn send(&mut self, from: Ident, to: Ident, message: Message, delays: Delays) {
@@ -293,6 +341,8 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         let unanswered = self.network.disconnect(node);
         self.replicas[node.index()] = None;
         self.promised[node.index()] = None;
+        // Also of a joiner, whose admission may have been on its way.
+        self.set_effective(node, None);
         self.record(node, None);
         for (asker, nonce) in unanswered {
             self.promise(asker, Input::Unanswered(nonce));

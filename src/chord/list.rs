@@ -85,7 +85,10 @@ pub struct ListReplica {
 
 impl ListReplica {
     fn list(&self) -> SuccList {
-        SuccList::of([self.succ].into_iter().chain(self.succ2))
+        match self.succ2 {
+            Some(second) => SuccList::of([self.succ, second]),
+            None => SuccList::of([self.succ]),
+        }
     }
 
     /// Asks, and waits for the answer in `op`.

@@ -50,7 +50,9 @@ pub fn encode(message: &Message) -> Datagram {
     };
     let mut bytes = Datagram::new();
     bytes.push(kind);
-    bytes.extend(nonce.into_iter().flat_map(u32::to_le_bytes));
+    if let Some(nonce) = nonce {
+        bytes.extend(nonce.to_le_bytes());
+    }
     if let Message::Answer { answer: Answer::State { list, prdc }, .. } = message {
         bytes.push(prdc.map_or(NO_PRDC, Ident::get));
         bytes.extend(list.as_slice().iter().map(|x| x.get()));
