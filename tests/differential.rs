@@ -106,8 +106,23 @@ fn either<R: Replica>(rules: Rules, config: R::Config, schedule: &Schedule, repa
 }
 
 #[test]
-fn the_published_versions_are_the_model() {
-    Version::PUBLISHED.into_iter().for_each(compare_all);
+fn sigcomm2001_is_the_model() {
+    compare_all(Version::SIGCOMM2001);
+}
+
+#[test]
+fn ccr2012_is_the_model() {
+    compare_all(Version::CCR2012);
+}
+
+#[test]
+fn best2012_is_the_model() {
+    compare_all(Version::BEST2012);
+}
+
+#[test]
+fn tse2017_is_the_model() {
+    compare_all(Version::TSE2017);
 }
 
 #[test]
