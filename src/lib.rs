@@ -13,6 +13,24 @@
 //! about. The [`model`] states the protocols a second time, as atomic steps on shared state: it judges whether a broken
 //! network heals, and the replicas are tested against it.
 //!
+//! # Sources
+//!
+//! Every rule cites where it comes from:
+//!
+//! | tag | source |
+//! |---|---|
+//! | S01 | Stoica, Morris, Karger, Kaashoek, Balakrishnan, "Chord: A Scalable Peer-to-peer Lookup Service for Internet Applications", SIGCOMM 2001 |
+//! | P02 | Liben-Nowell, Balakrishnan, Karger, "Analysis of the Evolution of Peer-to-Peer Systems", PODC 2002 |
+//! | Z12 | Zave, "Using Lightweight Modeling to Understand Chord", ACM SIGCOMM CCR 42(2), 2012, with its Alloy and Promela models |
+//! | Z17 | Zave, "Reasoning about Identifier Spaces: How to Make Chord Correct", IEEE TSE 43(12), 2017, with its Alloy model |
+//! | V19 | verdi-chord, a message-passing implementation of Z17 in Coq |
+//! | W26 | weft, the toolchain that publishes `weft-net`, and its Chord case study |
+//!
+//! The *spec* is this project's digest of them: 1 identifiers, 2 versions, 3 properties, 4 the failure assumption,
+//! 5 messages and failure detection, 6 known counterexamples.
+//!
+//! # Example
+//!
 //! ```
 //! use chord_fuzz::schedule::Schedule;
 //! use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};

@@ -17,7 +17,7 @@ const STEPS: usize = 60;
 
 /// How many schedules for each version and start.
 fn runs() -> u64 {
-    std::env::var("CHORD_FUZZ_RUNS").map_or(2_000, |n| n.parse().expect("CHORD_FUZZ_RUNS is a number"))
+    std::env::var("CHORD_FUZZ_RUNS").map_or(1_000, |n| n.parse().expect("CHORD_FUZZ_RUNS is a number"))
 }
 
 /// Every start of these rules.

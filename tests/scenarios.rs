@@ -1,5 +1,5 @@
-//! What users of Chord implementations report on public trackers, each with its expected outcome (ANCHORS.md, last
-//! table).
+//! What users of Chord implementations report on public trackers, each with its expected outcome. A test is named after
+//! the project and the number of the report.
 
 mod common;
 
