@@ -2,9 +2,9 @@
 //!
 //! - **Never heals** (the targets that are a version): whenever nothing is on its way, the four required properties are
 //!   judged in order. A broken one counts only if fair maintenance to a fixpoint, on a copy in the atomic
-//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once
-//!   more; a network that then does not heal although no required property is broken is a defect of ours,
-//!   [`Breach::Stalled`].
+//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
+//!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
+//!   is a defect of ours, [`Breach::Stalled`].
 //! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
 //! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
 //!
@@ -336,7 +336,7 @@ fn drive<R: Replica>(
     }
     let network = if breach == Some(Breach::Broken(Property::Invariant)) { *world.effective() } else { *world.now() };
     let mut settled = network;
-    let heals = model::settle(rules, &mut settled) && ideal(&settled);
+    let heals = heal(rules, &mut settled);
     if breach.is_none() && !heals {
         // Where nothing required is broken yet, maintenance itself may have broken it, which is the protocol's doing.
         let broken = [&network, &settled].into_iter().find_map(|at| first_broken(at, &Property::REQUIRED));
@@ -350,6 +350,11 @@ fn drive<R: Replica>(
         Some(breach) => Verdict::Masked(breach),
     };
     Outcome { verdict, executed, assumptions, network, settled }
+}
+
+/// Does fair maintenance to a fixpoint, in the atomic model, and returns whether the network is then ideal.
+fn heal(rules: Rules, network: &mut Snapshot) -> bool {
+    model::settle(rules, network) && ideal(network)
 }
 
 /// Where a world is judged, step by step.
@@ -434,8 +439,7 @@ impl Bench {
         let broken = first_broken(network, &Property::REQUIRED)?;
         // Whether it heals is a matter of predecessors too, so it is not the lists alone that have been judged.
         let mut settled = *network;
-        let heals = model::settle(self.rules, &mut settled) && ideal(&settled);
-        (!heals).then_some(Breach::Broken(broken))
+        (!heal(self.rules, &mut settled)).then_some(Breach::Broken(broken))
     }
 }
 
