@@ -334,7 +334,7 @@ fn drive<R: Replica>(
         world.tick();
         breach = breach.or_else(|| bench.quiet(&world));
     }
-    let network = if breach == Some(Breach::Broken(Property::Invariant)) { *world.effective() } else { *world.now() };
+    let network = if breach == Some(Breach::Broken(Property::Invariant)) { world.effective() } else { *world.now() };
     let mut settled = network;
     let heals = heal(rules, &mut settled);
     if breach.is_none() && !heals {
@@ -408,17 +408,19 @@ impl Bench {
         if self.at_events.is_empty() {
             return None;
         }
-        let Revisions { now_lists, effective_lists, .. } = world.revisions();
-        let (network, last, revision) = if self.effective {
-            (world.effective(), &mut self.last.effective_lists, effective_lists)
-        } else {
-            (world.now(), &mut self.last.now_lists, now_lists)
-        };
-        if *last == revision {
+        let (last, revisions) = (self.last, world.revisions());
+        if self.effective {
+            self.last.effective_lists = revisions.effective_lists;
+            if last.effective_lists == revisions.effective_lists {
+                return None;
+            }
+            return first_broken(&world.effective(), &self.at_events).map(Breach::Broken);
+        }
+        self.last.now_lists = revisions.now_lists;
+        if last.now_lists == revisions.now_lists {
             return None;
         }
-        *last = revision;
-        first_broken(network, &self.at_events).map(Breach::Broken)
+        first_broken(world.now(), &self.at_events).map(Breach::Broken)
     }
 
     /// Judges the network if nothing is on its way.

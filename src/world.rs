@@ -30,10 +30,12 @@ pub struct World<'a, R: Replica, O> {
     lives: [u16; MAX_IDENTS],
     /// What each node is about to be told: the answer on its way.
     promised: [Option<Input>; MAX_IDENTS],
+    /// Those nodes that something is promised to.
+    promises: IdentSet,
     now: Snapshot,
-    /// The same as `now` for every node that nothing is promised to.
-    effective: Snapshot,
     revisions: Revisions,
+    /// The revision of `now` that the observer has seen.
+    seen: u32,
     observer: &'a mut O,
 }
 
@@ -47,7 +49,7 @@ pub struct Revisions {
     pub now: u32,
     /// Those of its members and their lists.
     pub now_lists: u32,
-    /// Those of the members and lists of [`World::effective`].
+    /// Those that may be of the members and lists of [`World::effective`].
     pub effective_lists: u32,
 }
 
@@ -82,9 +84,10 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             replicas: [None; MAX_IDENTS],
             lives: [0; MAX_IDENTS],
             promised: [None; MAX_IDENTS],
+            promises: IdentSet::EMPTY,
             now: start,
-            effective: start,
             revisions: Revisions::default(),
+            seen: 0,
             observer,
         };
         for node in start.members().iter() {
@@ -102,8 +105,19 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
 
     /// The live members' pointers as they are once every answer already given has arrived.
     #[must_use]
-    pub fn effective(&self) -> &Snapshot {
-        &self.effective
+    pub fn effective(&self) -> Snapshot {
+        let mut effective = self.now;
+        for node in self.promises.iter() {
+            effective.set(node, self.foreseen(node));
+        }
+        effective
+    }
+
+    /// What a node's pointers will be once it has been told what it is promised.
+    fn foreseen(&self, node: Ident) -> Option<Pointers> {
+        let mut later = self.replicas[node.index()]?;
+        later.handle(self.promised[node.index()]?, &mut Outbox::new());
+        later.pointers()
     }
 
     /// How often each part of ground truth has changed since the start.
@@ -122,12 +136,15 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// effect. Either alone would let an answer on its way strand a node.
     #[must_use]
     pub fn may_fail(&self, node: Ident) -> bool {
+        if self.promises.is_empty() {
+            return model::may_fail(self.rules, &self.now, node);
+        }
         let plain = match self.rules {
             Rules::Tse { busy, .. } => Rules::Tse { busy, base: false },
             list @ Rules::List { .. } => list,
         };
         // The stable base is a matter of the abstract state alone.
-        model::may_fail(plain, &self.now, node) && model::may_fail(self.rules, &self.effective, node)
+        model::may_fail(plain, &self.now, node) && model::may_fail(self.rules, &self.effective(), node)
     }
 
     /// The step that this one comes to: itself if it has an effect now, otherwise the same operation at the next node for which it
@@ -224,7 +241,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             Op::Cut => return self.network.set_cut(node, true),
             Op::Mend => return self.network.set_cut(node, false),
         };
-        self.handle(node, Input::Begin(task), delays);
+        self.handle(node, Input::Begin(task), delays, false);
     }
 
     /// Lets the next thing arrive that is due by now. Returns whether there was one.
@@ -243,16 +260,21 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             }
         };
         // An answer to a request of an earlier life keeps no promise.
-        if self.promised[to.index()] == Some(input) {
+        let kept = self.promised[to.index()] == Some(input);
+        if kept {
             self.promised[to.index()] = None;
+            self.promises.remove(to);
         }
-        self.handle(to, input, delays);
+        self.handle(to, input, delays, kept);
         true
     }
 
-    /// Ends a step: one step's time passes.
+    /// Ends a step: one step's time passes. If the network has changed, the observer sees it.
     pub fn tick(&mut self) {
-        self.observer.see(&self.now);
+        if self.seen != self.revisions.now {
+            self.seen = self.revisions.now;
+            self.observer.see(&self.now);
+        }
         self.network.tick();
     }
 
@@ -261,14 +283,14 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         self.network.skip_to_next()
     }
 
-    /// Hands an event to a node, takes in what has changed, and sends what it wants sent.
-    fn handle(&mut self, node: Ident, input: Input, delays: Delays) {
+    /// Hands an event to a node, which may keep a promise, takes in what has changed, and sends what it wants sent.
+    fn handle(&mut self, node: Ident, input: Input, delays: Delays, kept: bool) {
         let Some(replica) = &mut self.replicas[node.index()] else { return };
         let mut outbox = Outbox::new();
         replica.handle(input, &mut outbox);
         let pointers = replica.pointers();
         let gone = pointers.is_none() && replica.idle();
-        self.record(node, pointers);
+        self.record(node, pointers, kept);
         for &(to, message) in &outbox {
             self.send(node, to, message, delays);
         }
@@ -278,44 +300,24 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         }
     }
 
-    /// Takes in a node's pointers.
+    /// Takes in a node's pointers. What keeps a promise was in effect already.
     #[inline]
-    fn record(&mut self, node: Ident, pointers: Option<Pointers>) {
+    fn record(&mut self, node: Ident, pointers: Option<Pointers>, kept: bool) {
         let before = self.now.get(node);
-        let changed = before != pointers.as_ref();
-        if changed {
+        if before != pointers.as_ref() {
             self.revisions.now += 1;
-            self.revisions.now_lists += u32::from(lists_differ(before, pointers.as_ref()));
+            let lists = lists_differ(before, pointers.as_ref());
+            self.revisions.now_lists += u32::from(lists);
+            self.revisions.effective_lists += u32::from(!kept && (lists || self.promises.contains(node)));
             self.now.set(node, pointers);
             self.observer.observe(|| Event::Changed { node, now: pointers });
         }
-        match self.promised[node.index()] {
-            Some(input) => self.set_effective(node, self.foresee(node, input)),
-            None if changed => self.set_effective(node, pointers),
-            // The two are the same already. If a promise has just been kept, what it led to is what was foreseen.
-            None => debug_assert_eq!(self.now.get(node), self.effective.get(node), "{node}"),
-        }
-    }
-
-    #[inline]
-    fn set_effective(&mut self, node: Ident, pointers: Option<Pointers>) {
-        let before = self.effective.get(node);
-        if before != pointers.as_ref() {
-            self.revisions.effective_lists += u32::from(lists_differ(before, pointers.as_ref()));
-            self.effective.set(node, pointers);
-        }
-    }
-
-    /// What a node's pointers will be once it has been told this.
-    fn foresee(&self, node: Ident, input: Input) -> Option<Pointers> {
-        let mut later = self.replicas[node.index()]?;
-        later.handle(input, &mut Outbox::new());
-        later.pointers()
     }
 
     fn promise(&mut self, node: Ident, input: Input) {
         self.promised[node.index()] = Some(input);
-        self.set_effective(node, self.foresee(node, input));
+        self.promises.insert(node);
+        self.revisions.effective_lists += 1;
     }
 
     fn send(&mut self, from: Ident, to: Ident, message: Message, delays: Delays) {
@@ -340,10 +342,12 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     fn remove(&mut self, node: Ident) {
         let unanswered = self.network.disconnect(node);
         self.replicas[node.index()] = None;
-        self.promised[node.index()] = None;
-        // Also of a joiner, whose admission may have been on its way.
-        self.set_effective(node, None);
-        self.record(node, None);
+        if self.promised[node.index()].take().is_some() {
+            // Also of a joiner, whose admission may have been on its way.
+            self.promises.remove(node);
+            self.revisions.effective_lists += 1;
+        }
+        self.record(node, None, false);
         for (asker, nonce) in unanswered {
             self.promise(asker, Input::Unanswered(nonce));
         }

@@ -63,7 +63,7 @@ fn compare<R: Replica>(
         model::apply(rules, &mut state, action(step).expect("no faults here"));
         assert!(world.network().quiet());
         assert_eq!(*world.now(), state, "after step {i}, {step}, of\n{schedule}");
-        assert_eq!(*world.effective(), state, "in effect, after step {i}, {step}, of\n{schedule}");
+        assert_eq!(world.effective(), state, "in effect, after step {i}, {step}, of\n{schedule}");
     }
     let fixpoint = (world.settle(), model::settle(rules, &mut state));
     assert_eq!(*world.now(), state, "settled, of\n{schedule}");
