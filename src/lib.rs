@@ -54,6 +54,7 @@ pub mod replica;
 pub mod report;
 pub mod schedule;
 pub mod snapshot;
+pub mod story;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod trace;

@@ -112,6 +112,11 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         self.revisions
     }
 
+    /// Who is told the events.
+    pub fn observer(&mut self) -> &mut O {
+        self.observer
+    }
+
     /// The network.
     #[must_use]
     pub fn network(&self) -> &Network {
@@ -258,7 +263,11 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
 
     /// Lets time pass until something is due. Returns whether anything is still on its way.
     pub fn skip_to_next(&mut self) -> bool {
-        self.network.skip_to_next()
+        let waited = self.network.skip_to_next();
+        if waited {
+            self.observer.wait(self.network.now());
+        }
+        waited
     }
 
     /// Hands an event to a node, takes in what has changed, and sends what it wants sent.
@@ -339,7 +348,9 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// The node is gone: it stops, its state with it, and what is on its way to it is lost.
     fn remove(&mut self, node: Ident) {
         let unanswered = self.network.disconnect(node);
-        self.replicas[node.index()] = None;
+        if self.replicas[node.index()].take().is_some() {
+            self.observer.gone(node);
+        }
         self.promised[node.index()] = None;
         // Also of a joiner, whose admission may have been on its way.
         self.set_effective(node, None);
