@@ -87,6 +87,7 @@ struct OneStep {
 
 #[derive(Serialize)]
 struct EventForm {
+    index: usize,
     step: usize,
     time: u64,
     network: usize,
@@ -177,7 +178,7 @@ impl Document {
             given: given.to_string(),
             executed: executed.to_string(),
             steps: steps.iter().map(StepForm::of).collect(),
-            events: events.iter().map(|event| EventForm::of(story, event)).collect(),
+            events: events.iter().enumerate().map(|(index, event)| EventForm::of(story, index, event)).collect(),
             networks: networks.iter().map(NetworkForm::of).collect(),
             network: judged(network),
             settled: judged(settled),
@@ -212,7 +213,7 @@ impl OneStep {
 }
 
 impl EventForm {
-    fn of(story: &Story, event: &Event) -> Self {
+    fn of(story: &Story, index: usize, event: &Event) -> Self {
         let Event { step, time, network, ref what } = *event;
         let what = match *what {
             What::Begin => Kind::Begin,
@@ -241,7 +242,7 @@ impl EventForm {
             What::Failed { node, was } => Kind::Failed { node: node.get(), was: Pointers::of(was) },
             What::Left { node } => Kind::Left { node: node.get() },
         };
-        Self { step, time, network, what }
+        Self { index, step, time, network, what }
     }
 }
 

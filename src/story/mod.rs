@@ -10,7 +10,8 @@
 //! # Where it broke
 //!
 //! All three are steps, and judged on the network as it is after the last event of a step, of which what is in flight is
-//! no part.
+//! no part. Only the invariant of `tse2017` is judged on the network in effect, with which the run ends at once: it is
+//! broken, first and for good, in the last step.
 //!
 //! - [`Broken::first`]: the first step after which the property does not hold. Maintenance may have restored it since.
 //! - [`Broken::for_good`]: the first step after which, and after every later one of this run, it does not hold. What is
@@ -37,7 +38,7 @@
 //! | `setup` | `ring`, `circle`, `list_len`, `faults` as in [`Setup`](crate::schedule::Setup), as the version permits |
 //! | `given`, `executed` | both schedules in text form |
 //! | `steps` | `given` and `executed`, each a step; `after_schedule`; `events`: the first of its events, and the first of the next step's |
-//! | `events` | `step`; `time`; `network`: after the event; `kind`, and what that has |
+//! | `events` | `index`; `step`; `time`; `network`: after the event; `kind`, and what that has |
 //! | `networks` | `nodes`; `rings`: the members of each, clockwise by best successor; `broken`: the names of properties that do not hold; `heals` |
 //! | `network`, `settled` | the network that was judged last, and the same after fair maintenance: like an element of `networks` |
 //!
@@ -196,7 +197,8 @@ pub enum What {
 pub struct Network {
     /// The live members' pointers.
     pub pointers: Snapshot,
-    /// The properties that do not hold: of the claimed ones, or in `tse2017` of the required ones and the invariant.
+    /// The properties that do not hold, of the claimed ones or, in `tse2017`, of the required ones. The invariant is of
+    /// the network in effect, which this is not.
     pub broken: Vec<Property>,
     /// Whether fair maintenance in the atomic model leads to an ideal network. It knows nothing of what is in flight.
     pub heals: bool,
@@ -204,12 +206,11 @@ pub struct Network {
 
 impl Network {
     fn of(rules: Rules, pointers: Snapshot) -> Self {
-        let tse = matches!(rules, Rules::Tse { .. });
-        let of_interest = |property: &Property| match property {
-            Property::Invariant => tse,
-            property => !tse || Property::REQUIRED.contains(property),
+        let of_interest = match rules {
+            Rules::List { .. } => &Property::CLAIMED[..],
+            Rules::Tse { .. } => &Property::REQUIRED,
         };
-        let broken = Property::ALL.into_iter().filter(of_interest).filter(|p| !p.holds(&pointers)).collect();
+        let broken = of_interest.iter().copied().filter(|property| !property.holds(&pointers)).collect();
         Self { pointers, broken, heals: heal(rules, &mut pointers.clone()) }
     }
 }
@@ -219,8 +220,7 @@ impl Network {
 pub struct Broken {
     /// The property.
     pub property: Property,
-    /// The step that broke it first; `None` if no step did, but only the maintenance that was to heal the network. The
-    /// invariant is judged on the network in effect, where the run ends with it: that is the last step.
+    /// The step that broke it first; `None` if no step did, but only the maintenance that was to heal the network.
     pub first: Option<usize>,
     /// The step that broke it for the rest of the run; `None` if it holds at the end.
     pub for_good: Option<usize>,
@@ -308,12 +308,16 @@ impl Story {
 
     fn locate(&self, breach: Breach) -> Option<Broken> {
         let Breach::Broken(property) = breach else { return None };
+        let last = self.steps.len() - 1;
         let broken = |network: &Network| !property.holds(&network.pointers);
-        let first = match property {
-            Property::Invariant => self.steps.len().checked_sub(1),
-            _ => (0..self.steps.len()).find(|&step| broken(self.after(step))),
-        };
-        Some(Broken { property, first, for_good: self.always_since(broken) })
+        Some(match property {
+            Property::Invariant => Broken { property, first: Some(last), for_good: Some(last) },
+            _ => Broken {
+                property,
+                first: (0..=last).find(|&step| broken(self.after(step))),
+                for_good: self.always_since(broken),
+            },
+        })
     }
 
     /// The first step from which on this is so to the end of the run.
