@@ -86,11 +86,14 @@ fn help_of_the_command() {
         Usage: chord-fuzz <COMMAND>
 
         Commands:
-          replay      Runs inputs without libFuzzer and prints what each comes to
-          normalize   Writes an input in its canonical form: the steps as executed
-          sweep       Runs random schedules and counts what they violate: the blind control
-          experiment  Runs trials of each goal by each arm, and compares the arms
-          help        Print this message or the help of the given subcommand(s)
+          replay       Runs inputs without libFuzzer and prints what each comes to
+          explain      Tells a run: what each step brings about, and where what breaks
+          assemble     Makes an input of a schedule in text form
+          disassemble  Writes an input as text: the steps as given
+          normalize    Writes an input in its canonical form: the steps as executed
+          sweep        Runs random schedules and counts what they violate: the blind control
+          experiment   Runs trials of each goal by each arm, and compares the arms
+          help         Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
@@ -112,8 +115,9 @@ fn help_of_replay() {
         Usage: chord-fuzz replay [OPTIONS] <FILE>...
 
         Arguments:
-          <FILE>...  An input, of which only the first 194 bytes count, or `-` for
-                     standard input, which needs --version
+          <FILE>...  An input, as bytes, of which only the first 194 count, or as
+                     text (see `explain`), or `-` for standard input, which needs
+                     --version
 
         Options:
               --version <V>  The target: sigcomm2001, ccr2012, best2012, tse2017,

@@ -401,6 +401,7 @@ fn what_is_text_and_what_is_bytes() {
     {
         assert!(is_text(text.as_bytes()), "{text:?}");
     }
+    assert!(is_text("ring 3 # öffnet".as_bytes().split_last_chunk::<5>().unwrap().0), "cut off within the ö");
     let bytes: [&[u8]; 9] =
         [b"", b"\n", b"# ring 3", b"rings 3", b"Ring 3", b"3 ring", b"ring\xff", b"#\xff\nring 3", b"ring\0 3"];
     for bytes in bytes {

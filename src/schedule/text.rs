@@ -25,11 +25,16 @@ use crate::ident::{Ident, MAX_IDENTS};
 /// The words that begin the lines of the header.
 const HEADERS: [&str; 4] = ["circle", "ring", "lists", "faults"];
 
-/// Whether a file is a schedule in text form rather than in bytes: it is UTF-8, and its first word outside of comments is
-/// one that begins a line of the header or a step. What a fuzzer writes is next to never so.
+/// Whether the head of a file is that of a schedule in text form rather than in bytes: it is UTF-8, up to a character
+/// that is cut off at its end, and its first word outside of comments is one that begins a line of the header or a step.
+/// What a fuzzer writes is next to never so.
 #[must_use]
-pub fn is_text(file: &[u8]) -> bool {
-    let Ok(text) = str::from_utf8(file) else { return false };
+pub fn is_text(head: &[u8]) -> bool {
+    let text = match str::from_utf8(head) {
+        Err(error) if error.error_len().is_none() => str::from_utf8(&head[..error.valid_up_to()]),
+        whole => whole,
+    };
+    let Ok(text) = text else { return false };
     let first = text.lines().find_map(|line| code(line).split_whitespace().next());
     first.is_some_and(|word| HEADERS.contains(&word) || Op::ALL.iter().any(|op| op.name() == word))
 }
