@@ -15,7 +15,7 @@ use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::story::{Broken, Story, What};
 use chord_fuzz::trace::{self, Observer};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::verdict::{Options, Target, run};
 use common::bytes;
 use serde_json::{Value, json};
 
