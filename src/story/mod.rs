@@ -39,7 +39,7 @@
 //! | `given`, `executed` | both schedules in text form |
 //! | `steps` | `given` and `executed`, each a step; `after_schedule`; `events`: the first of its events, and the first of the next step's |
 //! | `events` | `index`; `step`; `time`; `network`: after the event; `kind`, and what that has |
-//! | `networks` | `nodes`; `rings`: the members of each, clockwise by best successor; `broken`: the names of properties that do not hold; `heals` |
+//! | `networks` | `nodes`; `rings`: the members of each, in the order of their best successors; `broken`: the names of properties that do not hold; `heals` |
 //! | `network`, `settled` | the network that was judged last, and the same after fair maintenance: like an element of `networks` |
 //!
 //! A step of `steps` has `text`, `op`, `node`, `via` (the contact of a join), `delay`, `notice`. A node of a network has
