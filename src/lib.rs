@@ -3,7 +3,7 @@
 //! A fuzzer's bytes are a [`schedule`] of joins, failures, delays and maintenance steps. The [`world`] does it to
 //! [replicas](chord) of a published [`version`] of Chord, which talk over a [`network`] made of the broker core of
 //! `weft-net`. Ground truth is a [`snapshot`] of all pointers, of which each [`property`] holds or not, and a
-//! [`verdict`] says what that means. Data flows one way:
+//! [`verdict`] says what that means. A [`story`] tells people how it came about. Data flows one way:
 //!
 //! ```text
 //! bytes -> Schedule -> World { replicas, network } -> Snapshot -> Verdict -> report
@@ -54,6 +54,7 @@ pub mod replica;
 pub mod report;
 pub mod schedule;
 pub mod snapshot;
+pub mod story;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod trace;

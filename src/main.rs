@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use command::assemble::Assemble;
+use command::disassemble::Disassemble;
 use command::experiment::Experiment;
+use command::explain::Explain;
 use command::normalize::Normalize;
 use command::replay::Replay;
 use command::sweep::Sweep;
@@ -23,6 +26,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Replay(Replay),
+    Explain(Explain),
+    Assemble(Assemble),
+    Disassemble(Disassemble),
     Normalize(Normalize),
     Sweep(Sweep),
     Experiment(Experiment),
@@ -31,6 +37,9 @@ enum Command {
 fn main() -> ExitCode {
     command::exit(match Cli::parse().command {
         Command::Replay(replay) => replay.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Assemble(assemble) => assemble.run(),
+        Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),

@@ -88,7 +88,10 @@ pub struct Novelty;
 impl Observer for Novelty {
     fn observe(&mut self, _event: impl FnOnce() -> Event) {}
 
-    fn see(&mut self, network: &Snapshot) {
+    fn see(&mut self, network: &Snapshot, changed: bool) {
+        if !changed {
+            return;
+        }
         for feature in features(network) {
             COUNTERS.0[feature].store(1, Ordering::Relaxed);
         }
@@ -107,7 +110,7 @@ mod tests {
     impl Observer for Seen {
         fn observe(&mut self, _event: impl FnOnce() -> Event) {}
 
-        fn see(&mut self, network: &Snapshot) {
+        fn see(&mut self, network: &Snapshot, _changed: bool) {
             for feature in features(network) {
                 self.0[feature] += 1;
             }

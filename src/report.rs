@@ -2,11 +2,35 @@
 
 use std::fmt::Write as _;
 
-use crate::verdict::{Breach, Outcome, Target};
+use crate::verdict::{Breach, Outcome, Target, Verdict};
 
 /// The flags of the documented `cargo fuzz` commands: without a sanitizer, since the library has no unsafe code, stable
 /// Rust suffices; and a total decoder has no comparisons worth tracing.
 pub const FUZZ_FLAGS: &str = "--sanitizer none --no-trace-compares";
+
+/// A verdict in a word or two: the signature of a violation as it is.
+#[must_use]
+pub fn verdict(target: Target, verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Ideal => "ideal".to_owned(),
+        Verdict::Violated(breach) => format!("{target}/{breach}"),
+        Verdict::Masked(breach) => format!("masked:{target}/{breach}"),
+        Verdict::Outside(None) => "outside the assumptions".to_owned(),
+        Verdict::Outside(Some(breach)) => format!("outside the assumptions: {target}/{breach}"),
+    }
+}
+
+/// What a breach means, with its source if it is that of a published property.
+#[must_use]
+pub fn meaning(breach: Breach) -> String {
+    match breach {
+        Breach::Broken(property) => format!("{property} is broken ({})", property.source()),
+        Breach::Stalled => {
+            "the network does not come to rest or heal although no required property is broken: a defect of ours".into()
+        }
+        Breach::Runaway => "the run sends datagrams without end: a defect of ours".into(),
+    }
+}
 
 /// What a violation's panic says: the signature in the first line, then all that it takes to check it.
 ///
@@ -14,15 +38,8 @@ pub const FUZZ_FLAGS: &str = "--sanitizer none --no-trace-compares";
 #[must_use]
 pub fn violation(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target) -> String {
     let Outcome { executed, assumptions, network, settled, .. } = outcome;
-    let meaning = match breach {
-        Breach::Broken(property) => format!("{property} is broken ({})", property.source()),
-        Breach::Stalled => {
-            "the network does not come to rest or heal although no required property is broken: a defect of ours".into()
-        }
-        Breach::Runaway => "the run sends datagrams without end: a defect of ours".into(),
-    };
     let file = format!("fuzz/artifacts/{target}/crash-{}", sha1_smol::Sha1::from(bytes).digest());
-    let mut text = format!("{target}/{breach}\n{meaning}\n");
+    let mut text = format!("{target}/{breach}\n{}\n", meaning(breach));
     let _ = write!(
         text,
         "\n\

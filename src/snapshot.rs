@@ -155,6 +155,24 @@ impl Snapshot {
         self.cycles(|x| self.best_succ(x))
     }
 
+    /// Each ring by itself: its members in the order of their best successors, beginning with the smallest.
+    #[must_use]
+    pub fn rings(&self) -> Vec<Vec<Ident>> {
+        let mut rest = self.ring();
+        let mut rings = Vec::new();
+        while let Some(start) = rest.first() {
+            let mut ring = Vec::new();
+            let mut at = Some(start);
+            while let Some(x) = at.filter(|&x| rest.contains(x)) {
+                rest.remove(x);
+                ring.push(x);
+                at = self.best_succ(x);
+            }
+            rings.push(ring);
+        }
+        rings
+    }
+
     /// The principals: members that no member's extended successor list (the member itself, then its
     /// list) skips between two adjacent entries (Z17).
     #[must_use]

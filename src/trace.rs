@@ -120,8 +120,17 @@ pub trait Observer {
     /// Takes one event. It is a closure so that nothing is built for who does not look.
     fn observe(&mut self, event: impl FnOnce() -> Event);
 
-    /// Looks at the network after a step.
-    fn see(&mut self, _network: &Snapshot) {}
+    /// Looks at the network after a step, which may have changed it.
+    fn see(&mut self, _network: &Snapshot, _changed: bool) {}
+
+    /// Takes what a step of the schedule, as given, comes to, before that is executed; `None` if it comes to nothing.
+    fn resolve(&mut self, _given: Step, _executed: Option<Step>) {}
+
+    /// Takes the new time when nothing is left to do but to wait for what is on its way.
+    fn wait(&mut self, _now: u64) {}
+
+    /// Takes that a node goes, whether it fails or has not been admitted, and with it what is on its way to it.
+    fn gone(&mut self, _node: Ident) {}
 }
 
 /// Nobody looks.

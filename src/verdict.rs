@@ -300,11 +300,12 @@ fn drive<R: Replica>(
     let mut steps = schedule.steps.iter();
     while breach.is_none() {
         let step = match steps.next() {
-            Some(step) if options.as_given => step.canonical(),
-            Some(step) => match world.resolve(*step, setup.faults) {
-                Some(step) => step,
-                None => continue,
-            },
+            Some(given) => {
+                let step = if options.as_given { Some(given.canonical()) } else { world.resolve(*given, setup.faults) };
+                world.observer().resolve(*given, step);
+                let Some(step) = step else { continue };
+                step
+            }
             // At the end everything arrives, and what is under way comes to its end.
             None if world.skip_to_next() => {
                 waited = true;
@@ -353,7 +354,7 @@ fn drive<R: Replica>(
 }
 
 /// Does fair maintenance to a fixpoint, in the atomic model, and returns whether the network is then ideal.
-fn heal(rules: Rules, network: &mut Snapshot) -> bool {
+pub(crate) fn heal(rules: Rules, network: &mut Snapshot) -> bool {
     model::settle(rules, network) && ideal(network)
 }
 

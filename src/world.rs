@@ -126,6 +126,11 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         self.revisions
     }
 
+    /// Who is told the events.
+    pub fn observer(&mut self) -> &mut O {
+        self.observer
+    }
+
     /// The network.
     #[must_use]
     pub fn network(&self) -> &Network {
@@ -269,18 +274,20 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         true
     }
 
-    /// Ends a step: one step's time passes. If the network has changed, the observer sees it.
+    /// Ends a step: one step's time passes.
     pub fn tick(&mut self) {
-        if self.seen != self.revisions.now {
-            self.seen = self.revisions.now;
-            self.observer.see(&self.now);
-        }
+        self.observer.see(&self.now, self.seen != self.revisions.now);
+        self.seen = self.revisions.now;
         self.network.tick();
     }
 
     /// Lets time pass until something is due. Returns whether anything is still on its way.
     pub fn skip_to_next(&mut self) -> bool {
-        self.network.skip_to_next()
+        let waited = self.network.skip_to_next();
+        if waited {
+            self.observer.wait(self.network.now());
+        }
+        waited
     }
 
     /// Hands an event to a node, which may keep a promise, takes in what has changed, and sends what it wants sent.
@@ -341,7 +348,9 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// The node is gone: it stops, its state with it, and what is on its way to it is lost.
     fn remove(&mut self, node: Ident) {
         let unanswered = self.network.disconnect(node);
-        self.replicas[node.index()] = None;
+        if self.replicas[node.index()].take().is_some() {
+            self.observer.gone(node);
+        }
         if self.promised[node.index()].take().is_some() {
             // Also of a joiner, whose admission may have been on its way.
             self.promises.remove(node);

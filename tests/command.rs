@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -86,11 +88,14 @@ fn help_of_the_command() {
         Usage: chord-fuzz <COMMAND>
 
         Commands:
-          replay      Runs inputs without libFuzzer and prints what each comes to
-          normalize   Writes an input in its canonical form: the steps as executed
-          sweep       Runs random schedules and counts what they violate: the blind control
-          experiment  Runs trials of each goal by each arm, and compares the arms
-          help        Print this message or the help of the given subcommand(s)
+          replay       Runs inputs without libFuzzer and prints what each comes to
+          explain      Tells a run: what each step brings about, and where what breaks
+          assemble     Makes an input of a schedule in text form
+          disassemble  Writes an input as text: the steps as given
+          normalize    Writes an input in its canonical form: the steps as executed
+          sweep        Runs random schedules and counts what they violate: the blind control
+          experiment   Runs trials of each goal by each arm, and compares the arms
+          help         Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
@@ -112,8 +117,9 @@ fn help_of_replay() {
         Usage: chord-fuzz replay [OPTIONS] <FILE>...
 
         Arguments:
-          <FILE>...  An input, of which only the first 194 bytes count, or `-` for
-                     standard input, which needs --version
+          <FILE>...  An input, as bytes, of which only the first 194 count, or as
+                     text (see `explain`), or `-` for standard input, which needs
+                     --version
 
         Options:
               --version <V>  The target: sigcomm2001, ccr2012, best2012, tse2017,
@@ -415,24 +421,22 @@ fn a_line_is_there_before_the_next_file_is_read() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let dir = inputs();
     for file in ["sigcomm2001/ideal", "sigcomm2001/violating"] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chord-fuzz"));
         command.args(["replay", file, file]).current_dir(dir.path()).env_remove(ONLY);
-        let output = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let output =
+            command.stdout(common::closed()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(141));
         assert_eq!(output.stderr, b"");
     }
     // Nobody listens to the problems either.
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chord-fuzz"));
     command.args(["replay", "sigcomm2001/missing", "sigcomm2001/ideal"]).current_dir(dir.path()).env_remove(ONLY);
-    let output = command.stdout(Stdio::piped()).stderr(writer).spawn().unwrap().wait_with_output().unwrap();
+    let output = command.stdout(Stdio::piped()).stderr(common::closed()).spawn().unwrap().wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.starts_with(b"sigcomm2001/ideal "));
 }

@@ -11,6 +11,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use chord_fuzz::ident::{Ident, IdentSet};
 use chord_fuzz::network::Fate;
 use chord_fuzz::replica::{Answer, Message, Nonce};
+use chord_fuzz::schedule::text::is_text;
 use chord_fuzz::schedule::{DELAYS, MAX_BYTES, MAX_START, MAX_STEPS, MIN_CIRCLE, Op, Schedule, Setup, Step};
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::trace::{Event, Observer};
@@ -236,19 +237,24 @@ fn a_bad_text_says_where_and_why() {
         "lists 1",
         "circle",
         "circle 8 8",
-        "join 4 via 0",
-        "circle 8\njoin 4 via 8",
-        "ring 3\njoin 1 via 0",
+        "ring +2",
+        "ring 2\nfaults\nring 2",
+        "faults\nstabilize 0\nfaults",
+        "join 16 via 0",
+        "circle 8\njoin 4 via 16",
         "join 1",
         "join 1 via",
         "join 1 0",
         "fail",
         "fail -1",
         "stabilize 0 delay 4",
+        "stabilize 0 delay +2",
+        "stabilize 0 notice 1 delay 2 notice 1",
+        "update 0 notice 1",
         "stabilize 0 notice",
         "reconcile 0 notice 1",
         "fail 0 delay 1",
-        "# a comment\n\n  stabilize 0 # another\n\t\tfail\t9",
+        "# a comment\n\n  stabilize 0 # another\n\t\tfail\t16",
         "stabilize 0 ünd 1",
         "\u{3000}löse 0",
         &too_many,
@@ -275,34 +281,44 @@ fn a_bad_text_says_where_and_why() {
                 line 1, column 7: the circle is missing: a number from 4 to 16
             "circle 8 8"
                 line 1, column 10: `8` is more than this line can say
-            "join 4 via 0"
-                line 1, column 6: the node must be a number from 0 to 3, not `4`
-            "circle 8\njoin 4 via 8"
-                line 2, column 12: the contact must be a number from 0 to 7, not `8`
-            "ring 3\njoin 1 via 0"
-                line 2, column 1: a ring of 3 needs a circle of 6
+            "ring +2"
+                line 1, column 6: the ring must be a number from 1 to 6, not `+2`
+            "ring 2\nfaults\nring 2"
+                line 3, column 1: `ring` has been said already
+            "faults\nstabilize 0\nfaults"
+                line 3, column 1: `faults` has been said already
+            "join 16 via 0"
+                line 1, column 6: the node must be a number from 0 to 15, not `16`
+            "circle 8\njoin 4 via 16"
+                line 2, column 12: the contact must be a number from 0 to 15, not `16`
             "join 1"
                 line 1, column 7: a join goes `via` a contact
             "join 1 via"
-                line 1, column 11: the contact is missing: a number from 0 to 3
+                line 1, column 11: the contact is missing: a number from 0 to 15
             "join 1 0"
                 line 1, column 8: a join goes `via` a contact, not `0`
             "fail"
-                line 1, column 5: the node is missing: a number from 0 to 3
+                line 1, column 5: the node is missing: a number from 0 to 15
             "fail -1"
-                line 1, column 6: the node must be a number from 0 to 3, not `-1`
+                line 1, column 6: the node must be a number from 0 to 15, not `-1`
             "stabilize 0 delay 4"
                 line 1, column 19: a delay must be one of [0, 1, 2, 3, 5, 8, 13, 21], not `4`
+            "stabilize 0 delay +2"
+                line 1, column 19: a delay must be one of [0, 1, 2, 3, 5, 8, 13, 21], not `+2`
+            "stabilize 0 notice 1 delay 2 notice 1"
+                line 1, column 30: `notice` has been said already
+            "update 0 notice 1"
+                line 1, column 10: `notice` says nothing about `update`
             "stabilize 0 notice"
                 line 1, column 19: a delay must be one of [0, 1, 2, 3, 5, 8, 13, 21], not ``
             "reconcile 0 notice 1"
-                line 1, column 13: `notice` says nothing about a reconcile
+                line 1, column 13: `notice` says nothing about `reconcile`
             "fail 0 delay 1"
-                line 1, column 8: `delay` says nothing about a fail
-            "# a comment\n\n  stabilize 0 # another\n\t\tfail\t9"
-                line 4, column 8: the node must be a number from 0 to 3, not `9`
+                line 1, column 8: `delay` says nothing about `fail`
+            "# a comment\n\n  stabilize 0 # another\n\t\tfail\t16"
+                line 4, column 8: the node must be a number from 0 to 15, not `16`
             "stabilize 0 ünd 1"
-                line 1, column 13: `ünd` says nothing about a stabilize
+                line 1, column 13: `ünd` says nothing about `stabilize`
             "\u{3000}löse 0"
                 line 1, column 2: there is no operation `löse` (`lose`, `cut` and `mend` need the line `faults`)
             97 steps
@@ -364,6 +380,36 @@ fn random_bytes_reach_everything() {
         ];
         assert_eq!(seen(Target::of(version)), expected.into_iter().flatten().collect(), "{version}");
     }
+}
+
+/// So that nothing that a fuzzer finds is beyond the text form, whatever a run would make of it.
+#[test]
+fn every_byte_string_can_be_written_as_text() {
+    let mut rng = fastrand::Rng::with_seed(2);
+    for _ in 0..2_000 {
+        let len = rng.usize(..=MAX_BYTES);
+        let schedule = Schedule::decode(&bytes(&mut rng, len));
+        let text = schedule.to_string();
+        assert_eq!(text.parse().as_ref(), Ok(&schedule), "{text}");
+        assert!(is_text(text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn what_is_text_and_what_is_bytes() {
+    for text in ["ring", "ring 3", "circle 8\n", "\n\t lose\t0", "# öffnet\r\n# join\n fail 1", "faults#", "cut 0 \0"]
+    {
+        assert!(is_text(text.as_bytes()), "{text:?}");
+    }
+    assert!(is_text("ring 3 # öffnet".as_bytes().split_last_chunk::<5>().unwrap().0), "cut off within the ö");
+    let bytes: [&[u8]; 9] =
+        [b"", b"\n", b"# ring 3", b"rings 3", b"Ring 3", b"3 ring", b"ring\xff", b"#\xff\nring 3", b"ring\0 3"];
+    for bytes in bytes {
+        assert!(!is_text(bytes), "{bytes:?}");
+    }
+    // The fuzzer's own.
+    let mut rng = fastrand::Rng::with_seed(2);
+    assert!((0..100_000).all(|_| !is_text(&common::bytes(&mut rng, 8))));
 }
 
 /// Something that happens only to messages that are under way, or to nodes that come back.

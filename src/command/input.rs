@@ -5,16 +5,27 @@ use std::fs::{self, File};
 use std::io::{self, Read, Stdin};
 use std::path::Path;
 
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Context as _;
 use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::schedule::MAX_BYTES;
+use chord_fuzz::schedule::text::{ParseError, is_text};
+use chord_fuzz::schedule::{MAX_BYTES, Schedule};
 use chord_fuzz::verdict::{Only, Target};
+
+/// The longest text in bytes: far more than any schedule takes, with comments.
+pub const MAX_TEXT: usize = 1 << 16;
 
 /// Why a file cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    #[error("{0}")]
+    #[error(transparent)]
     Unreadable(#[from] io::Error),
+    #[error("{error}")]
+    Text { error: ParseError, text: String },
+    #[error(transparent)]
+    NotUnicode(#[from] std::str::Utf8Error),
+    #[error("a text of more than {MAX_TEXT} bytes")]
+    TooLong,
     #[error("its directory `{0}` is not called like a target: give --version")]
     NoTarget(String),
     #[error("standard input is in no directory: give --version")]
@@ -36,19 +47,40 @@ impl Inputs {
         Self { version, stdin: Some(io::stdin()) }
     }
 
-    /// What the file is an input of, and as much of it as counts. `-` is standard input, once.
-    pub fn open(&mut self, file: &Path) -> Result<(Target, Vec<u8>), Problem> {
+    /// What the file is an input of, and the schedule in it, as bytes or [as text](is_text). `-` is standard input, once.
+    pub fn open(&mut self, file: &Path) -> Result<(Target, Schedule), Problem> {
         if file == Path::new("-") {
             // Before it is read: who has forgotten the version should not have to type an input first.
             let target = self.version.ok_or(Problem::NoDirectory)?;
             let stdin = self.stdin.take().ok_or(Problem::ReadAlready)?;
-            return Ok((target, head(stdin)?));
+            return Ok((target, either(head(stdin, MAX_TEXT + 1)?)?));
         }
         // Read first: that a file is missing is the better thing to say of it than what its directory is called.
-        let bytes = head(File::open(file)?)?;
+        let bytes = head(File::open(file)?, MAX_TEXT + 1)?;
         let target = self.version.map_or_else(|| directory_target(file), Ok)?;
-        Ok((target, bytes))
+        Ok((target, either(bytes)?))
     }
+}
+
+/// As many bytes of a file as a schedule is made of. `-` is standard input.
+pub fn raw(file: &Path) -> io::Result<Vec<u8>> {
+    read(file, MAX_BYTES)
+}
+
+/// The schedule of a file in text form. `-` is standard input.
+pub fn text(file: &Path) -> Result<Schedule, Problem> {
+    parse(read(file, MAX_TEXT + 1)?)
+}
+
+/// The line that a problem is in, with a mark below, if the problem is with a text. It ends without a line break.
+pub fn excerpt(problem: &Problem) -> Option<String> {
+    let Problem::Text { error, text } = problem else { return None };
+    let line = text.lines().nth(error.line - 1)?;
+    let start = line.char_indices().nth(error.column - 1).map_or(line.len(), |(at, _)| at);
+    let word = line[start..].split(|c: char| c.is_whitespace() || c == '#').next()?;
+    let mark = AnnotationKind::Primary.span(start..start + word.len());
+    let snippet = Snippet::source(line).line_start(error.line).annotation(mark);
+    Some(Renderer::plain().render(&[Group::with_level(Level::ERROR).element(snippet)]))
 }
 
 /// The only breaches that count, by the environment.
@@ -57,11 +89,28 @@ pub fn only() -> anyhow::Result<Only> {
     env::var_os(ONLY).unwrap_or_default().to_string_lossy().parse().context(ONLY)
 }
 
-/// The first bytes, which are all that a schedule is made of: the rest is not even read.
-fn head(input: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(MAX_BYTES);
-    input.take(MAX_BYTES as u64).read_to_end(&mut bytes)?;
+fn read(file: &Path, most: usize) -> io::Result<Vec<u8>> {
+    if file == Path::new("-") { head(io::stdin(), most) } else { head(File::open(file)?, most) }
+}
+
+/// The first bytes: the rest is not even read.
+fn head(input: impl Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The schedule that these bytes are, or that is written in them.
+fn either(bytes: Vec<u8>) -> Result<Schedule, Problem> {
+    if is_text(&bytes) { parse(bytes) } else { Ok(Schedule::decode(&bytes)) }
+}
+
+fn parse(bytes: Vec<u8>) -> Result<Schedule, Problem> {
+    if bytes.len() > MAX_TEXT {
+        return Err(Problem::TooLong);
+    }
+    let text = String::from_utf8(bytes).map_err(|error| error.utf8_error())?;
+    text.parse().map_err(|error| Problem::Text { error, text })
 }
 
 /// The target that the directory of a file is called after.

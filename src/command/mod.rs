@@ -1,15 +1,21 @@
 //! The subcommands, one file for each, and what they share: exit statuses, and how they write.
 
+pub mod assemble;
+pub mod disassemble;
 pub mod experiment;
+pub mod explain;
 pub mod input;
 pub mod normalize;
 pub mod replay;
 pub mod sweep;
 
 use std::fmt::Display;
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The exit status when the reader of standard output has gone: what a shell shows for a tool that `SIGPIPE` has
@@ -48,6 +54,9 @@ pub fn exit(result: anyhow::Result<Status>) -> ExitCode {
                 return CLOSED_PIPE.into();
             }
             complain(format_args!("{error:#}"));
+            if let Some(excerpt) = error.downcast_ref().and_then(input::excerpt) {
+                tell(excerpt);
+            }
             Status::Failed.into()
         }
     }
@@ -55,9 +64,38 @@ pub fn exit(result: anyhow::Result<Status>) -> ExitCode {
 
 /// Prints a line on standard output. It is there when this returns, also in a pipe.
 fn print(line: &str) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(OutputError)?;
+    write(io::stdout().lock(), format!("{line}\n").as_bytes())
+}
+
+/// Writes all of this on standard output.
+fn write(mut stdout: impl io::Write, bytes: &[u8]) -> anyhow::Result<()> {
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(OutputError)?;
     Ok(())
+}
+
+/// Writes to standard output if the file is `-`, and otherwise [saves](save) it.
+fn put(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    if file == Path::new("-") { write(io::stdout().lock(), bytes) } else { save(file, bytes) }
+}
+
+/// Writes a file, as a whole or not at all.
+///
+/// # Errors
+///
+/// If it cannot be written; then it is as it was.
+fn save(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let replace = || {
+        // What is in the place of a device or a directory would be another thing.
+        if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+            anyhow::bail!("not a regular file");
+        }
+        let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let mut new = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))?;
+        new.write_all(bytes)?;
+        new.persist(file)?;
+        anyhow::Ok(())
+    };
+    replace().with_context(|| file.display().to_string())
 }
 
 /// A progress bar of so many units on standard error. Where that is no terminal, it is not drawn.

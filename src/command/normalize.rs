@@ -1,14 +1,12 @@
 //! `chord-fuzz normalize`: writes an input in its canonical form.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::schedule::Schedule;
 use chord_fuzz::verdict::{Options, Target, run};
 
 use super::input::{Inputs, only};
-use super::{Status, print};
+use super::{Status, print, save};
 
 const AFTER_HELP: &str = "\
 Prints the schedule in text form, with the steps as executed up to where the
@@ -33,7 +31,7 @@ pub struct Normalize {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// The input, or `-` for standard input
+    /// The input, as bytes or as text, or `-` for standard input
     file: PathBuf,
 
     /// Where to write the canonical form
@@ -47,18 +45,11 @@ impl Normalize {
     ///
     /// If the input cannot be read or the output not be written; then it is left as it was.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let (target, bytes) =
+        let (target, schedule) =
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
         let options = Options { only: only()?, ..Options::default() };
-        let executed = run(target, &Schedule::decode(&bytes), &options, &mut ()).executed;
-        let replace = || {
-            let directory = self.out.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))?;
-            file.write_all(&executed.encode())?;
-            file.persist(&self.out)?;
-            anyhow::Ok(())
-        };
-        replace().with_context(|| self.out.display().to_string())?;
+        let executed = run(target, &schedule, &options, &mut ()).executed;
+        save(&self.out, &executed.encode())?;
         print(executed.to_string().trim_end())?;
         Ok(Status::Passed)
     }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::schedule::{MAX_BYTES, Schedule};
+use chord_fuzz::report;
+use chord_fuzz::schedule::MAX_BYTES;
 use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Options, Target, Verdict, run};
 
@@ -64,8 +65,9 @@ pub struct Replay {
     #[arg(long)]
     faults: bool,
 
-    /// An input, of which only the first 194 bytes count, or `-` for
-    /// standard input, which needs --version
+    /// An input, as bytes, of which only the first 194 count, or as
+    /// text (see `explain`), or `-` for standard input, which needs
+    /// --version
     #[arg(value_name = "FILE", required = true, verbatim_doc_comment)]
     files: Vec<PathBuf>,
 }
@@ -83,7 +85,7 @@ impl Replay {
         let mut inputs = Inputs::new(self.version);
         let mut status = Status::Passed;
         for file in &self.files {
-            let (target, bytes) = match inputs.open(file) {
+            let (target, schedule) = match inputs.open(file) {
                 Ok(input) => input,
                 Err(problem) => {
                     complain(format_args!("{}: {problem}", file.display()));
@@ -92,14 +94,14 @@ impl Replay {
                 }
             };
             let mut digest = Digest::default();
-            let outcome = run(target, &Schedule::decode(&bytes), &options, &mut digest);
+            let outcome = run(target, &schedule, &options, &mut digest);
             if matches!(outcome.verdict, Verdict::Violated(_)) {
                 status = status.max(Status::Violated);
             }
             print(&format!(
                 "{name:width$}  {verdict:VERDICT_WIDTH$}  {steps:2} steps  {digest:.DIGEST_WIDTH$}",
                 name = name(file),
-                verdict = show(target, outcome.verdict),
+                verdict = report::verdict(target, outcome.verdict),
                 steps = outcome.executed.steps.len(),
                 digest = digest.finish().to_hex().as_str(),
             ))?;
@@ -111,15 +113,4 @@ impl Replay {
 /// A file as it is named in a line.
 fn name(file: &Path) -> String {
     one_line(&file.to_string_lossy())
-}
-
-/// A verdict as it is printed.
-fn show(target: Target, verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Ideal => "ideal".to_owned(),
-        Verdict::Violated(breach) => format!("{target}/{breach}"),
-        Verdict::Masked(breach) => format!("masked:{target}/{breach}"),
-        Verdict::Outside(None) => "outside the assumptions".to_owned(),
-        Verdict::Outside(Some(breach)) => format!("outside the assumptions: {target}/{breach}"),
-    }
 }

@@ -9,15 +9,40 @@
 //! fail 1
 //! ```
 //!
-//! The header lines `circle`, `ring`, `lists` and `faults` come before the first step; what is left out is the
-//! smallest there is. `#` starts a comment. Delays are in steps, one of [`DELAYS`]. What is printed always parses back
-//! to the same schedule.
+//! The header lines `circle`, `ring`, `lists` and `faults` come before the first step, each at most once; what is left
+//! out is the smallest there is. `#` starts a comment. Delays are in steps, one of [`DELAYS`].
+//!
+//! What is printed always parses back to the same schedule, and every schedule that is [decoded](Schedule::decode) can be
+//! printed. So a text may say, as bytes may, what is repaired only when it runs: a node beyond the circle, or a circle
+//! too small for the ring.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{DELAYS, Delay, MAX_START, MAX_STEPS, MIN_CIRCLE, Op, Schedule, Setup, Step};
 use crate::ident::{Ident, MAX_IDENTS};
+
+/// The words that begin the lines of the header.
+const HEADERS: [&str; 4] = ["circle", "ring", "lists", "faults"];
+
+/// Whether the head of a file is that of a schedule in text form rather than in bytes: it is UTF-8, up to a character
+/// that is cut off at its end, and its first word outside of comments is one that begins a line of the header or a step.
+/// What a fuzzer writes is next to never so.
+#[must_use]
+pub fn is_text(head: &[u8]) -> bool {
+    let text = match str::from_utf8(head) {
+        Err(error) if error.error_len().is_none() => str::from_utf8(&head[..error.valid_up_to()]),
+        whole => whole,
+    };
+    let Ok(text) = text else { return false };
+    let first = text.lines().find_map(|line| code(line).split_whitespace().next());
+    first.is_some_and(|word| HEADERS.contains(&word) || Op::ALL.iter().any(|op| op.name() == word))
+}
+
+/// A line without its comment.
+fn code(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default()
+}
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,8 +119,8 @@ impl<'a> Words<'a> {
         let Some((at, word)) = self.next() else {
             return Err(self.error(self.line.len(), format!("{what} is missing: a number from {least} to {most}")));
         };
-        match word.parse() {
-            Ok(n) if (least..=most).contains(&n) => Ok(n),
+        match digits(word) {
+            Some(n) if (least..=most).contains(&n) => Ok(n),
             _ => Err(self.error(at, format!("{what} must be a number from {least} to {most}, not `{word}`"))),
         }
     }
@@ -103,9 +128,7 @@ impl<'a> Words<'a> {
     fn delay(&mut self) -> Result<Delay, ParseError> {
         let problem = |word| format!("a delay must be one of {DELAYS:?}, not `{word}`");
         match self.next() {
-            Some((at, word)) => {
-                word.parse().ok().and_then(Delay::from_ticks).ok_or_else(|| self.error(at, problem(word)))
-            }
+            Some((at, word)) => digits(word).and_then(Delay::from_ticks).ok_or_else(|| self.error(at, problem(word))),
             None => Err(self.error(self.line.len(), problem(""))),
         }
     }
@@ -118,8 +141,14 @@ impl<'a> Words<'a> {
     }
 }
 
-fn step(op: Op, words: &mut Words<'_>, circle: u8) -> Result<Step, ParseError> {
-    let ident = |words: &mut Words<'_>, what| Ok(Ident::new(words.number(what, 0, circle - 1)?));
+/// The number that is written with these digits, and without a sign.
+fn digits(word: &str) -> Option<u8> {
+    word.parse().ok().filter(|_| !word.starts_with('+'))
+}
+
+fn step(op: Op, words: &mut Words<'_>) -> Result<Step, ParseError> {
+    #[expect(clippy::cast_possible_truncation, reason = "15 fits")]
+    let ident = |words: &mut Words<'_>, what| Ok(Ident::new(words.number(what, 0, MAX_IDENTS as u8 - 1)?));
     let mut step = Step {
         op,
         node: ident(words, "the node")?,
@@ -134,11 +163,16 @@ fn step(op: Op, words: &mut Words<'_>, circle: u8) -> Result<Step, ParseError> {
             None => return Err(words.error(words.line.len(), "a join goes `via` a contact")),
         }
     }
+    let mut said = Vec::new();
     while let Some((at, word)) = words.next() {
+        if said.contains(&word) {
+            return Err(words.error(at, format!("`{word}` has been said already")));
+        }
+        said.push(word);
         match word {
             "delay" if op.asks() => step.delay = words.delay()?,
             "notice" if op.notifies() => step.notice = words.delay()?,
-            _ => return Err(words.error(at, format!("`{word}` says nothing about a {}", op.name()))),
+            _ => return Err(words.error(at, format!("`{word}` says nothing about `{}`", op.name()))),
         }
     }
     Ok(step)
@@ -150,13 +184,18 @@ impl FromStr for Schedule {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut setup = Setup { ring: 1, circle: MIN_CIRCLE, list_len: 2, faults: false };
         let mut steps = Vec::new();
+        let mut said = Vec::new();
         for (line, number) in text.lines().zip(1..) {
-            let line = line.split('#').next().unwrap_or_default();
-            let mut words = Words { line, number, at: 0 };
+            let mut words = Words { line: code(line), number, at: 0 };
             let Some((at, word)) = words.next() else { continue };
-            let header = ["circle", "ring", "lists", "faults"].contains(&word);
-            if header && !steps.is_empty() {
-                return Err(words.error(at, format!("`{word}` must come before the first step")));
+            if HEADERS.contains(&word) {
+                if said.contains(&word) {
+                    return Err(words.error(at, format!("`{word}` has been said already")));
+                }
+                if !steps.is_empty() {
+                    return Err(words.error(at, format!("`{word}` must come before the first step")));
+                }
+                said.push(word);
             }
             #[expect(clippy::cast_possible_truncation, reason = "16 fits")]
             match word {
@@ -170,14 +209,10 @@ impl FromStr for Schedule {
                             if setup.faults { "" } else { " (`lose`, `cut` and `mend` need the line `faults`)" };
                         return Err(words.error(at, format!("there is no operation `{word}`{faults}")));
                     };
-                    if setup.circle < 2 * setup.ring {
-                        let problem = format!("a ring of {} needs a circle of {}", setup.ring, 2 * setup.ring);
-                        return Err(words.error(at, problem));
-                    }
                     if steps.len() == MAX_STEPS {
                         return Err(words.error(at, format!("a schedule has at most {MAX_STEPS} steps")));
                     }
-                    steps.push(step(*op, &mut words, setup.circle)?);
+                    steps.push(step(*op, &mut words)?);
                 }
             }
             words.end()?;

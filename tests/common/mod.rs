@@ -16,6 +16,15 @@ pub fn bytes(rng: &mut fastrand::Rng, len: usize) -> Vec<u8> {
     bytes
 }
 
+/// A standard output that nobody reads. Not a pipe, whose other end a process that another test just starts may still
+/// hold: a socket can be shut down, whoever holds it.
+#[cfg(unix)]
+pub fn closed() -> std::process::Stdio {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    ours.shutdown(std::net::Shutdown::Both).unwrap();
+    std::os::fd::OwnedFd::from(theirs).into()
+}
+
 /// All that a run comes to, to be compared with another run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
