@@ -180,9 +180,9 @@ fn what_a_fuzz_target_says() {
     let stat = "echo 'stat::number_of_executed_units: 42' >&2";
     run(&format!("echo 'DEDUP_TOKEN: tse2017-base--OrderedRing' >&2\n{stat}\nexit 77"), "out").code(0).stderr("");
     expect![[r#"
-        bytes code -base ordered-ring   -seed=9 -runs=100 -max_len=194 -print_final_stats=1
-        records code -base ordered-ring   -seed=9 -runs=100 -max_len=194 -print_final_stats=1
-        records state -base ordered-ring   -seed=9 -runs=100 -max_len=194 -print_final_stats=1
+        bytes code -base ordered-ring   -seed=9 -runs=100 -max_len=194 -use_counters=0
+        records code -base ordered-ring   -seed=9 -runs=100 -max_len=194 -use_counters=0
+        records state -base ordered-ring   -seed=9 -runs=100 -max_len=194 -use_counters=0
     "#]]
     .assert_eq(&fs::read_to_string(dir.path().join("calls")).unwrap());
     expect![[r#"
@@ -231,21 +231,22 @@ fn the_goals() {
     expect![[r#"
         ccr-two-rings-one             ccr2012       AtMostOneRing        ring 1, no delays         100,000
         ccr-disorder-ring3            ccr2012       OrderedRing          ring 3, no delays         100,000
-        ccr-disorder-one              ccr2012       OrderedRing          ring 1, no delays       1,000,000
-        ccr-two-rings-delays          ccr2012       AtMostOneRing        ring 1, delays          1,000,000
-        ccr-disorder-ring5            ccr2012       OrderedRing          ring 5, no delays       2,000,000
-        best-two-rings-one            best2012      AtMostOneRing        ring 1, no delays         500,000
-        best-disorder-one             best2012      OrderedRing          ring 1, no delays       1,000,000
-        claims-ordered-merges         claims        OrderedMerges        ring 1, no delays         200,000
-        claims-ordered-appendages     claims        OrderedAppendages    ring 1, no delays         200,000
-        claims-valid-successor-list   claims        ValidSuccessorList   ring 1, no delays         200,000
-        claims-at-most-one-ring       claims        AtMostOneRing        ring 1, no delays         200,000
-        claims-ordered-ring           claims        OrderedRing          ring 1, no delays         200,000
-        sigcomm-at-least-one-ring     sigcomm2001   AtLeastOneRing       ring 1, no delays         200,000
-        sigcomm-connected-appendages  sigcomm2001   ConnectedAppendages  ring 1, no delays         200,000
-        sigcomm-at-most-one-ring      sigcomm2001   AtMostOneRing        ring 1, no delays         200,000
-        sigcomm-ordered-ring          sigcomm2001   OrderedRing          ring 1, no delays       1,000,000
-        tse-disorder-nobase           tse2017-base  OrderedRing          any start, any delays     200,000
+        ccr-disorder-one              ccr2012       OrderedRing          ring 1, no delays         100,000
+        ccr-disorder-ring5            ccr2012       OrderedRing          ring 5, no delays         100,000
+        ccr-two-rings-delays          ccr2012       AtMostOneRing        ring 1, delays            100,000
+        ccr-disorder-ring5-delays     ccr2012       OrderedRing          ring 5, delays            500,000
+        best-two-rings-one            best2012      AtMostOneRing        ring 1, no delays         100,000
+        best-disorder-one             best2012      OrderedRing          ring 1, no delays         100,000
+        claims-ordered-merges         claims        OrderedMerges        ring 1, no delays         100,000
+        claims-ordered-appendages     claims        OrderedAppendages    ring 1, no delays         100,000
+        claims-valid-successor-list   claims        ValidSuccessorList   ring 1, no delays         100,000
+        claims-at-most-one-ring       claims        AtMostOneRing        ring 1, no delays         100,000
+        claims-ordered-ring           claims        OrderedRing          ring 1, no delays         100,000
+        sigcomm-at-least-one-ring     sigcomm2001   AtLeastOneRing       ring 1, no delays         100,000
+        sigcomm-connected-appendages  sigcomm2001   ConnectedAppendages  ring 1, no delays         100,000
+        sigcomm-at-most-one-ring      sigcomm2001   AtMostOneRing        ring 1, no delays         100,000
+        sigcomm-ordered-ring          sigcomm2001   OrderedRing          ring 1, no delays         100,000
+        tse-disorder-nobase           tse2017-base  OrderedRing          any start, any delays     100,000
     "#]]
     .assert_eq(stdout(&list));
     let help = experiment(dir.path(), &["--help"]).code(0).stderr("");

@@ -12,7 +12,7 @@ use fastrand::Rng;
 use super::{DELAYED, HEADER, MAX_STEPS, Op, RECORD, START, table};
 
 /// Of so many calls, one makes a fresh random schedule, whatever it is given.
-const FRESH: u32 = 20;
+const FRESH: u32 = 10;
 
 /// Of so many calls, one is left to the fuzzer's own byte mutation, which has seen what it compared with.
 const BYTES: u32 = 10;
