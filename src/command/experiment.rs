@@ -59,7 +59,7 @@ const fn from_one(name: &'static str, target: &'static str, property: Property) 
 
 /// Executions to spend on a trial by default: at least ten times what a guided arm needs, so that an arm that is ten
 /// times worse shows as such.
-const CAP: u64 = 100_000;
+const CAP: u64 = 50_000;
 
 const GOALS: &[Goal] = &[
     from_one("ccr-two-rings-one", "ccr2012", Property::AtMostOneRing),
