@@ -32,9 +32,9 @@ fn after_help() -> String {
 Runs every file below the directories, links followed, and prints for each
 target what its inputs come to: verdicts; the members, the identifiers and the
 length of successor lists that they start with; steps and operations as
-executed; how many requests and notifications those start with which delay; and
-the features of the state abstraction that the networks have, which is what
-guides the fuzzer.
+executed; how many of those send their requests, and their notification, with
+which delay; and the features of the state abstraction that the networks have,
+which guide the fuzzer.
 
 Then what should sometimes be so: in how many inputs it is, how often in all,
 and an example: the input of the fewest steps, and of those the first by its
@@ -43,8 +43,12 @@ path. `impossible` is what no run can reach by the rules of the version.
 A file is an input as for `replay`. One that is empty or has more than 64 KiB is
 none, and neither is what is no regular file.
 
---json prints it as one JSON object: `format` is 1, and `targets` an array with
-the same counts for each target.
+--json prints one JSON object: `format`, which is 1, and `targets`, an array with
+an object for each target: `target`; `inputs`; by their values, how many inputs
+have these `verdicts`, `ring`, `circle`, `list_len` and number of `steps`, and
+how many steps these `operations`, `request_delays` and `notice_delays`; the
+numbers of `features`; and `facts`, an array of objects: `name`, `definition`,
+`possible`, `inputs`, `occurrences`, and `example`, which may be null.
 
 Facts:
 "
@@ -65,7 +69,7 @@ Exit status:
 Examples:
   chord-fuzz stats corpus
   chord-fuzz stats --version tse2017 /tmp/campaign
-  chord-fuzz stats --json corpus artifacts | jq '.targets[].facts[].name'";
+  chord-fuzz stats --json corpus artifacts | jq '.targets[].facts[] | .name, .inputs'";
     help
 }
 
