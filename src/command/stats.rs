@@ -43,12 +43,12 @@ path. `impossible` is what no run can reach by the rules of the version.
 A file is an input as for `replay`. One that is empty or has more than 64 KiB is
 none, and neither is what is no regular file.
 
---json prints one JSON object: `format`, which is 1, and `targets`, an array with
-an object for each target: `target`; `inputs`; by their values, how many inputs
-have these `verdicts`, `ring`, `circle`, `list_len` and number of `steps`, and
-how many steps these `operations`, `request_delays` and `notice_delays`; the
-numbers of `features`; and `facts`, an array of objects: `name`, `definition`,
-`possible`, `inputs`, `occurrences`, and `example`, which may be null.
+--json prints one JSON object: `format`, which is 1, and `targets`, an array of
+objects: `target`; `inputs`; by value, how many inputs have these `verdicts`,
+`ring`, `circle`, `list_len` and number of `steps`, and how many steps these
+`operations`, `request_delays` and `notice_delays`; the numbers of `features`;
+and `facts`, an array of objects: `name`, `definition`, `possible`, `inputs`,
+`occurrences`, and `example`, which may be null.
 
 Facts:
 "
@@ -63,13 +63,13 @@ Environment:
 
 Exit status:
   0    every file is counted, whatever its verdict
-  2    bad usage, or a file that is no input; the others are counted all the same
+  2    bad usage, or a file that is no input; the others are counted anyway
   141  standard output was closed before the end
 
 Examples:
   chord-fuzz stats corpus
   chord-fuzz stats --version tse2017 /tmp/campaign
-  chord-fuzz stats --json corpus artifacts | jq '.targets[].facts[] | .name, .inputs'";
+  chord-fuzz stats --json corpus | jq '.targets[].facts[] | select(.inputs==0)'";
     help
 }
 
