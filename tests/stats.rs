@@ -165,7 +165,7 @@ fn help() {
         Examples:
           chord-fuzz stats corpus
           chord-fuzz stats --version tse2017 /tmp/campaign
-          chord-fuzz stats --json corpus | jq '.targets[].facts[] | select(.inputs == 0)'
+          chord-fuzz stats --json corpus | jq '.targets[].facts[] | select(.inputs==0)'
     "#]]
     .assert_eq(stdout(&help));
     assert!(stdout(&help).lines().all(|line| line.len() <= 80), "it fits a terminal");
