@@ -50,6 +50,7 @@ pub mod model;
 pub mod network;
 pub mod novelty;
 pub mod property;
+pub mod reach;
 pub mod replica;
 pub mod report;
 pub mod schedule;

@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::assemble::Assemble;
+use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::experiment::Experiment;
 use command::explain::Explain;
 use command::normalize::Normalize;
 use command::replay::Replay;
+use command::stats::Stats;
 use command::sweep::Sweep;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
@@ -30,8 +32,10 @@ enum Command {
     Assemble(Assemble),
     Disassemble(Disassemble),
     Normalize(Normalize),
+    Stats(Stats),
     Sweep(Sweep),
     Experiment(Experiment),
+    Completions(Completions),
 }
 
 fn main() -> ExitCode {
@@ -41,7 +45,37 @@ fn main() -> ExitCode {
         Command::Assemble(assemble) => assemble.run(),
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),
+        Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),
+        Command::Completions(completions) => completions.run(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn every_help_has_an_example() {
+        let mut cli = Cli::command();
+        // As it is when it parses: with the subcommand `help`, which has none.
+        cli.build();
+        let named = |command: &clap::Command| (command.get_name().to_owned(), command.get_after_help().cloned());
+        let helps = cli.get_subcommands().filter(|command| command.get_name() != "help").map(named);
+        let helps: Vec<_> = helps.chain([named(&cli)]).collect();
+        assert!(helps.len() > 5, "{helps:?}");
+        for (name, help) in helps {
+            let help = help.map(|help| help.to_string()).unwrap_or_default();
+            let (_, examples) = help.split_once("\nExample").or(help.split_once("Example")).expect(&name);
+            assert!(examples.contains(&name) && examples.contains("  chord-fuzz "), "{name}: {examples}");
+        }
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
 }

@@ -49,7 +49,9 @@ pub fn violation(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target
          the {steps} steps as executed:\n{schedule}\
          \n\
          replay it:\n    cargo run --release -- replay --version {target} {file}\n\
-         minimize it:\n    CHORD_FUZZ_ONLY={slug} cargo fuzz tmin {FUZZ_FLAGS} --runs 20000 {target} {file}\n",
+         minimize it:\n    CHORD_FUZZ_ONLY={slug} cargo fuzz tmin {FUZZ_FLAGS} --runs 20000 {target} {file}\n\
+         explain it:\n    cargo run --release -- explain --version {target} {file}\n\
+         view it:\n    cargo run --release -- view --version {target} {file} -o {file}.html\n",
         columns = columns(network.list_len()),
         steps = executed.steps.len(),
         schedule = indent(&executed.to_string()),

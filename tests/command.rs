@@ -93,8 +93,10 @@ fn help_of_the_command() {
           assemble     Makes an input of a schedule in text form
           disassemble  Writes an input as text: the steps as given
           normalize    Writes an input in its canonical form: the steps as executed
+          stats        Counts what the inputs in directories reach
           sweep        Runs random schedules and counts what they violate: the blind control
           experiment   Runs trials of each goal by each arm, and compares the arms
+          completions  Prints what a shell needs to complete arguments
           help         Print this message or the help of the given subcommand(s)
 
         Options:

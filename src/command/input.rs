@@ -26,6 +26,10 @@ pub enum Problem {
     NotUnicode(#[from] std::str::Utf8Error),
     #[error("a text of more than {MAX_TEXT} bytes")]
     TooLong,
+    #[error("more than {MAX_TEXT} bytes")]
+    Huge,
+    #[error("empty")]
+    Empty,
     #[error("its directory `{0}` is not called like a target: give --version")]
     NoTarget(String),
     #[error("standard input is in no directory: give --version")]
@@ -57,9 +61,24 @@ impl Inputs {
         }
         // Read first: that a file is missing is the better thing to say of it than what its directory is called.
         let bytes = head(File::open(file)?, MAX_TEXT + 1)?;
-        let target = self.version.map_or_else(|| directory_target(file), Ok)?;
-        Ok((target, either(bytes)?))
+        input_of(self.version, file, bytes)
     }
+}
+
+/// The same of a file that is kept as an input, without being asked for by its name: then there is something in it, and
+/// not more than there can be in an input.
+pub fn kept(version: Option<Target>, file: &Path) -> Result<(Target, Schedule), Problem> {
+    let bytes = head(File::open(file)?, MAX_TEXT + 1)?;
+    match bytes.len() {
+        0 => Err(Problem::Empty),
+        len if len > MAX_TEXT => Err(Problem::Huge),
+        _ => input_of(version, file, bytes),
+    }
+}
+
+fn input_of(version: Option<Target>, file: &Path, bytes: Vec<u8>) -> Result<(Target, Schedule), Problem> {
+    let target = version.map_or_else(|| directory_target(file), Ok)?;
+    Ok((target, either(bytes)?))
 }
 
 /// As many bytes of a file as a schedule is made of. `-` is standard input.
