@@ -13,6 +13,7 @@ use command::explain::Explain;
 use command::normalize::Normalize;
 use command::replay::Replay;
 use command::sweep::Sweep;
+use command::view::View;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
 // that says which version of Chord.
@@ -27,6 +28,7 @@ struct Cli {
 enum Command {
     Replay(Replay),
     Explain(Explain),
+    View(View),
     Assemble(Assemble),
     Disassemble(Disassemble),
     Normalize(Normalize),
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     command::exit(match Cli::parse().command {
         Command::Replay(replay) => replay.run(),
         Command::Explain(explain) => explain.run(),
+        Command::View(view) => view.run(),
         Command::Assemble(assemble) => assemble.run(),
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),

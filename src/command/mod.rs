@@ -8,6 +8,7 @@ pub mod input;
 pub mod normalize;
 pub mod replay;
 pub mod sweep;
+pub mod view;
 
 use std::fmt::Display;
 use std::fs;
