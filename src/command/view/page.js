@@ -111,11 +111,11 @@ class Run {
 
 const runs = [...document.querySelectorAll('.run')].map(section => new Run(section));
 const together = document.querySelector('#together');
+// The run that the keys are for: the one used last.
 let leader = runs[0];
 let writing;
 
 function move(run, at) {
-  leader = run;
   run.show(at);
   if (together?.checked) for (const other of runs) if (other !== run) other.show(other.like(run));
   // Browsers refuse when it is written too often, as while the slider is drawn along.
@@ -128,20 +128,24 @@ function write() {
   history.replaceState(null, '', '#' + runs.map((run, i) => `e${i ? 2 : ''}=${run.at}`).join('&'));
 }
 
-// Goes where the address says, of each run that it speaks of: at an event, or after a step.
+// Goes where the address says: to an event, or after a step. A link speaks of one run only.
 function read() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const number = (key, last) => /^\d+$/.test(asked.get(key)) ? Math.min(Number(asked.get(key)), last) : null;
-  runs.forEach((run, i) => {
+  const moments = runs.map((run, i) => {
     const suffix = i ? 2 : '';
     const step = number(`step${suffix}`, run.story.steps.length);
-    const at = number(`e${suffix}`, run.last) ?? (step === null ? null : run.end(step));
-    if (at !== null && at !== run.at) move(run, at);
+    return number(`e${suffix}`, run.last) ?? (step === null ? null : run.end(step));
+  });
+  const one = moments.includes(null);
+  runs.forEach((run, i) => {
+    if (moments[i] === null) return;
+    if (one) move(run, moments[i]); else run.show(moments[i]);
   });
 }
 
 for (const run of runs) {
-  run.section.addEventListener('focusin', () => { leader = run; });
+  for (const use of ['focusin', 'pointerdown']) run.section.addEventListener(use, () => { leader = run; });
   run.slider.addEventListener('input', () => move(run, Number(run.slider.value)));
   for (const button of run.section.querySelectorAll('button')) {
     button.addEventListener('click', () => move(run, run.go(button.dataset.key, false)));
