@@ -5,7 +5,7 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 /// Zave's two rings (Z12), as the fuzzer found them.
@@ -26,8 +26,7 @@ stabilize 9
 fail 10
 ";
 
-/// Many datagrams on their way at once, some of them the same way; a node that joins for long; one that fails and joins
-/// again; lists of three.
+/// Many datagrams on their way at once; a node that joins for long, and one that fails; lists of three.
 const DELAYS: &str = "\
 circle 16
 ring 6
@@ -81,7 +80,7 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-fn scripts() -> std::path::PathBuf {
+fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
 }
 

@@ -16,19 +16,21 @@ use super::input::{Inputs, only};
 use super::{Status, put, save};
 
 const AFTER_HELP: &str = "\
-The page is one file, and loads nothing. It has the ring, all events as `explain`
-tells them, and the story as `explain --json` prints it. Left and right go by an
-event, up and down by a step, Home and End to the ends. The end of its address,
-as in `#e=12` or `#step=7`, says where it is: at an event, or after a step; with
-FILE2, `e2` and `step2` say so of the other run.
+The page is one file, and loads nothing. It shows the ring, all events as
+`explain` tells them, and the pointers; the story is in it as `explain --json`
+prints it. Left and right go by an event, up and down by a step, Home and End to
+the ends. The end of its address, as in `#e=12` or `#step=7`, says where it is:
+at an event, or after a step; with FILE2, `e2` and `step2` say so of that run.
 
-The pictures are PREFIX-first.svg, the network at the start; PREFIX-breaking.svg,
-that after the step that breaks the property for good, or else first, or else
-puts the network beyond repair; and PREFIX-last.svg, that after fair maintenance.
-A run that breaks nothing has no second picture.
+The pictures are PREFIX-first.svg, the network at the start,
+PREFIX-breaking.svg, that after the step that breaks the property for good, or
+else first, or else puts the network beyond repair, and PREFIX-last.svg, that
+after fair maintenance.
+A run that breaks nothing has no second picture. The last moment of the page is
+that after fair maintenance, too.
 
-FILE is bytes or text, as for `explain`. Each output is replaced as a whole or not
-at all.
+FILE is bytes or text, as for `explain`. Each output is replaced as a whole or
+not at all.
 
 Environment:
   CHORD_FUZZ_ONLY  as for `chord-fuzz replay`

@@ -209,3 +209,18 @@ fn data(class: &str, data: &impl Serialize) -> anyhow::Result<Markup> {
     let json = serde_json::to_string(data).context("JSON")?.replace('<', r"\u003c");
     Ok(html! { script type="application/json" class=(class) { (PreEscaped(json)) } })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_does_not_end_its_element() {
+        let hostile = "</script><!-- <script>";
+        let element = data("data", &hostile).unwrap().into_string();
+        let json = element.strip_prefix(r#"<script type="application/json" class="data">"#).unwrap();
+        let json = json.strip_suffix("</script>").unwrap();
+        assert!(!json.contains('<'), "{json}");
+        assert_eq!(serde_json::from_str::<String>(json).unwrap(), hostile);
+    }
+}

@@ -490,3 +490,71 @@ pub struct Legend {
     /// As wide as a ring.
     pub drawn: Markup,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POINTERS: [Pointer; 5] =
+        [Pointer::First, Pointer::Second, Pointer::Third, Pointer::Predecessor, Pointer::Candidate];
+
+    fn points(curve: &Curve) -> impl Iterator<Item = Point> {
+        (0..=20).map(|i| curve.at(f64::from(i) / 20.0))
+    }
+
+    fn circles() -> impl Iterator<Item = (Circle, Vec<Ident>)> {
+        (4..=16).map(|circle| (Circle(circle), IdentSet::circle(circle).iter().collect()))
+    }
+
+    /// All arrows between two nodes, one way and the other, and what they are.
+    fn curves(circle: Circle, a: Ident, b: Ident) -> Vec<Curve> {
+        let ways = if a == b { vec![(a, b)] } else { vec![(a, b), (b, a)] };
+        let pointers = ways.iter().flat_map(|&(a, b)| POINTERS.map(|pointer| circle.pointer(pointer, a, b)));
+        pointers.chain([circle.datagram(a, b)]).collect()
+    }
+
+    #[test]
+    fn nothing_leaves_the_picture() {
+        for (circle, nodes) in circles() {
+            for (&a, &b) in nodes.iter().flat_map(|a| nodes.iter().map(move |b| (a, b))) {
+                for Point(x, y) in curves(circle, a, b).iter().flat_map(points) {
+                    let inside = 4.0..f64::from(SIDE) - 4.0;
+                    assert!(inside.contains(&x) && inside.contains(&y), "{a} to {b} of {}", circle.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_pointer_passes_through_a_node_that_it_does_not_mean() {
+        for (circle, nodes) in circles() {
+            for (&a, &b) in nodes.iter().flat_map(|a| nodes.iter().map(move |b| (a, b))) {
+                for &other in nodes.iter().filter(|&&other| other != a && other != b) {
+                    for point in curves(circle, a, b).iter().flat_map(points) {
+                        let distance = (point - circle.place(other)).length();
+                        assert!(distance > NODE, "{a} to {b} of {}: {distance} from {other}", circle.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_pointers_look_like_one() {
+        for (circle, nodes) in circles() {
+            for (&a, &b) in nodes.iter().flat_map(|a| nodes.iter().map(move |b| (a, b))) {
+                let middles: Vec<_> = curves(circle, a, b).iter().map(|curve| curve.at(0.5)).collect();
+                for (i, one) in middles.iter().enumerate() {
+                    for other in &middles[..i] {
+                        assert!((*one - *other).length() > 5.0, "{a} to {b} of {}", circle.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(Point(-0.04, 0.06).to_string(), "0 0.1");
+    }
+}
