@@ -150,9 +150,8 @@ impl<'a> Page<'a> {
         let Story { target, outcome, .. } = self.story;
         let breach = self.story.breach();
         self.line(if breach.is_none() { GOOD } else { BAD }.bold(), &report::verdict(*target, outcome.verdict));
-        let meaning = breach.map_or_else(|| "fair maintenance leads to an ideal network".to_owned(), report::meaning);
         let steps = outcome.executed.steps.len();
-        self.line(PLAIN, &meaning);
+        self.line(PLAIN, &meaning(self.story));
         self.section(&format!("the {steps} steps as executed:"), outcome.executed.to_string().lines());
     }
 
@@ -251,6 +250,11 @@ impl<'a> Page<'a> {
             let _ = writeln!(self.text, "    {line}");
         }
     }
+}
+
+/// What the verdict means.
+pub(super) fn meaning(story: &Story) -> String {
+    story.breach().map_or_else(|| "fair maintenance leads to an ideal network".to_owned(), report::meaning)
 }
 
 /// What a step does, and what it was given as if that is something else.

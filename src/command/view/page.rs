@@ -10,12 +10,11 @@ use chord_fuzz::story::{Broken, Event, Story, What};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
-use super::picture::{self, Mark, Moment, SIDE, arrows, legend, ring};
-use crate::command::explain::{BAD, CHANGE, GOOD, heading, mark};
+use super::picture::{self, LAST, Mark, Moment, SIDE, arrows, legend, ring};
+use crate::command::explain::{BAD, CHANGE, GOOD, heading, mark, meaning};
 use crate::command::one_line;
 
 const STYLE: &str = include_str!("page.css");
-const MAINTENANCE: &str = "after fair maintenance";
 const SCRIPT: &str = include_str!("page.js");
 /// Nothing is loaded, whatever a browser might otherwise find to load.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
@@ -24,7 +23,7 @@ const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inlin
 ///
 /// # Errors
 ///
-/// None is known: it is for what the serializer might say.
+/// If a story cannot be serialized, which is not known to happen.
 pub fn of(runs: &[(&Path, Story)]) -> anyhow::Result<String> {
     let sections = runs.iter().enumerate().map(|(number, (file, story))| section(number, file, story));
     let sections = sections.collect::<anyhow::Result<Vec<_>>>()?;
@@ -129,12 +128,8 @@ fn signature(story: &Story) -> String {
     report::verdict(story.target, story.outcome.verdict)
 }
 
-fn meaning(story: &Story) -> String {
-    story.breach().map_or_else(|| "fair maintenance leads to an ideal network".to_owned(), report::meaning)
-}
-
 fn news(story: &Story, event: usize) -> String {
-    let Some(Event { step, what, .. }) = story.events.get(event) else { return MAINTENANCE.to_owned() };
+    let Some(Event { step, what, .. }) = story.events.get(event) else { return LAST.to_owned() };
     let step = heading(story, *step);
     if *what == What::Begin {
         return step;
@@ -195,7 +190,7 @@ fn events(run: usize, story: &Story) -> Markup {
                     }
                 }
             }
-            li { a.step href=(link(run, story.events.len())) { span.number { (story.events.len()) } " " (MAINTENANCE) } }
+            li { a.step href=(link(run, story.events.len())) { span.number { (story.events.len()) } " " (LAST) } }
         }
     }
 }

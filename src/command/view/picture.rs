@@ -17,6 +17,9 @@ use crate::command::explain::chains;
 /// The style of all that is drawn, by the classes of marks; in dark and in light.
 pub const STYLE: &str = include_str!("picture.css");
 
+/// What the last moment of a run is called, which no event leads to.
+pub const LAST: &str = "after fair maintenance";
+
 /// The moment of a run that a picture shows.
 pub struct Moment {
     /// The members' pointers.

@@ -4,7 +4,7 @@ use chord_fuzz::report;
 use chord_fuzz::story::Story;
 use maud::{PreEscaped, html};
 
-use super::picture::{Moment, SIDE, STYLE, arrows, legend, ring};
+use super::picture::{LAST, Moment, SIDE, STYLE, arrows, legend, ring};
 use crate::command::explain::heading;
 
 /// The height of a line of text.
@@ -20,7 +20,7 @@ pub fn pictures(story: &Story) -> Vec<(&'static str, String)> {
         ("breaking", still(story, after(step), &title))
     });
     let first = ("first", still(story, after(0), "at the start"));
-    let last = ("last", still(story, &moments[moments.len() - 1], "after fair maintenance"));
+    let last = ("last", still(story, &moments[moments.len() - 1], LAST));
     [Some(first), breaking, Some(last)].into_iter().flatten().collect()
 }
 
