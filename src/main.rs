@@ -15,6 +15,7 @@ use command::normalize::Normalize;
 use command::replay::Replay;
 use command::stats::Stats;
 use command::sweep::Sweep;
+use command::view::View;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
 // that says which version of Chord.
@@ -29,6 +30,7 @@ struct Cli {
 enum Command {
     Replay(Replay),
     Explain(Explain),
+    View(View),
     Assemble(Assemble),
     Disassemble(Disassemble),
     Normalize(Normalize),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     command::exit(match Cli::parse().command {
         Command::Replay(replay) => replay.run(),
         Command::Explain(explain) => explain.run(),
+        Command::View(view) => view.run(),
         Command::Assemble(assemble) => assemble.run(),
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),

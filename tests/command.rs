@@ -90,6 +90,7 @@ fn help_of_the_command() {
         Commands:
           replay       Runs inputs without libFuzzer and prints what each comes to
           explain      Tells a run: what each step brings about, and where what breaks
+          view         Shows a run: as a page to step through, or as still pictures
           assemble     Makes an input of a schedule in text form
           disassemble  Writes an input as text: the steps as given
           normalize    Writes an input in its canonical form: the steps as executed

@@ -121,9 +121,9 @@ impl Explain {
 
 const PLAIN: Style = Style::new();
 const HEADING: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const CHANGE: Style = AnsiColor::Cyan.on_default();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const CHANGE: Style = AnsiColor::Cyan.on_default();
 
 /// What is printed of a story.
 struct Page<'a> {
@@ -150,9 +150,8 @@ impl<'a> Page<'a> {
         let Story { target, outcome, .. } = self.story;
         let breach = self.story.breach();
         self.line(if breach.is_none() { GOOD } else { BAD }.bold(), &report::verdict(*target, outcome.verdict));
-        let meaning = breach.map_or_else(|| "fair maintenance leads to an ideal network".to_owned(), report::meaning);
         let steps = outcome.executed.steps.len();
-        self.line(PLAIN, &meaning);
+        self.line(PLAIN, &meaning(self.story));
         self.section(&format!("the {steps} steps as executed:"), outcome.executed.to_string().lines());
     }
 
@@ -168,7 +167,8 @@ impl<'a> Page<'a> {
                 self.line(HEADING, &lanes.header());
                 header_at = Some(line);
             }
-            let heading = format!("{:>width$}  {}", step.events.start, self.heading(number), width = lanes.numbers);
+            let heading =
+                format!("{:>width$}  {}", step.events.start, heading(self.story, number), width = lanes.numbers);
             self.line(HEADING, &heading);
             if let Some(step) = step.executed.filter(|step| step.op == Op::Join) {
                 lanes.joining.insert(step.node);
@@ -184,22 +184,6 @@ impl<'a> Page<'a> {
         if !lanes.idle.is_empty() {
             let idle: Vec<_> = lanes.idle.iter().map(|node| node.to_string()).collect();
             let _ = writeln!(self.text, "without a lane, since nothing happens to them: {}", idle.join(", "));
-        }
-    }
-
-    fn heading(&self, step: usize) -> String {
-        let chord_fuzz::story::Step { given, executed, after_schedule, .. } = self.story.steps[step];
-        let done = executed.map(|step| step.to_string());
-        match given.map(|step| step.to_string()) {
-            Some(given) => match done {
-                Some(done) if done == given => format!("step {step}: {done}"),
-                Some(done) => format!("step {step}: {done} (given: {given})"),
-                None => format!("step {step}: nothing that could be done (given: {given})"),
-            },
-            None if after_schedule => {
-                format!("step {step}, after the schedule: {}", done.as_deref().unwrap_or("everything arrives"))
-            }
-            None => "start".to_owned(),
         }
     }
 
@@ -268,21 +252,57 @@ impl<'a> Page<'a> {
     }
 }
 
+/// What the verdict means.
+pub(super) fn meaning(story: &Story) -> String {
+    story.breach().map_or_else(|| "fair maintenance leads to an ideal network".to_owned(), report::meaning)
+}
+
+/// What a step does, and what it was given as if that is something else.
+pub(super) fn heading(story: &Story, step: usize) -> String {
+    let chord_fuzz::story::Step { given, executed, after_schedule, .. } = story.steps[step];
+    let done = executed.map(|step| step.to_string());
+    match given.map(|step| step.to_string()) {
+        Some(given) => match done {
+            Some(done) if done == given => format!("step {step}: {done}"),
+            Some(done) => format!("step {step}: {done} (given: {given})"),
+            None => format!("step {step}: nothing that could be done (given: {given})"),
+        },
+        None if after_schedule => {
+            format!("step {step}, after the schedule: {}", done.as_deref().unwrap_or("everything arrives"))
+        }
+        None => "start".to_owned(),
+    }
+}
+
 /// What one node does in an event, or what happens to it.
-struct Mark {
-    node: Ident,
-    style: Style,
-    text: String,
+pub(super) struct Mark {
+    pub node: Ident,
+    pub style: Style,
+    pub text: String,
 }
 
 /// The marks of an event, or of a datagram that is sent and the next event that delivers it: one for each of them.
 fn marks(story: &Story, event: usize) -> Vec<Mark> {
+    let mut marks = vec![mark(story, event)];
+    let next = story.events.get(event + 1).map(|next| &next.what);
+    if let What::Sent { from, to, message, .. } = story.events[event].what
+        && from != to
+        && next == Some(&What::Delivered { datagram: event })
+    {
+        let message = short(message, story.outcome.executed.setup.list_len);
+        marks.push(Mark { node: to, style: PLAIN, text: format!("<- {message}") });
+    }
+    marks
+}
+
+/// The mark of an event by itself, which must not be the beginning of a step.
+pub(super) fn mark(story: &Story, event: usize) -> Mark {
     let list_len = story.outcome.executed.setup.list_len;
     let sent = |datagram: usize| match story.events[datagram].what {
         What::Sent { from, to, message, .. } => (from, to, short(message, list_len)),
         _ => unreachable!("a datagram is known by the event that sends it"),
     };
-    let mark = |node, style, text: String| vec![Mark { node, style, text }];
+    let mark = |node, style, text: String| Mark { node, style, text };
     match story.events[event].what {
         What::Begin => unreachable!("a step begins only once"),
         What::Sent { from, to, message, fate, .. } => {
@@ -293,12 +313,7 @@ fn marks(story: &Story, event: usize) -> Vec<Mark> {
                 Fate::NoReceiver => (BAD, ", nobody there".to_owned()),
                 Fate::Lost => (BAD, ", lost".to_owned()),
             };
-            let mut marks = mark(from, style, format!("{message} -> {to}{fate}"));
-            let next = story.events.get(event + 1).map(|next| &next.what);
-            if from != to && next == Some(&What::Delivered { datagram: event }) {
-                marks.extend(mark(to, PLAIN, format!("<- {message}")));
-            }
-            marks
+            mark(from, style, format!("{message} -> {to}{fate}"))
         }
         What::Delivered { datagram } => {
             let (_, to, message) = sent(datagram);
@@ -445,17 +460,15 @@ fn styled(style: Style, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
 }
 
-/// The rings and what hangs on them, then the pointers of each member.
-fn picture(network: &Snapshot) -> String {
-    let mut text = String::new();
-    let chain = |nodes: &[String]| nodes.join(" -> ");
-    for ring in network.rings() {
+/// The rings, and the appendages from the outermost inwards: of each, what it is and its members by their best successors.
+pub(super) fn chains(network: &Snapshot) -> Vec<(&'static str, String)> {
+    let rings = network.rings().into_iter().map(|ring| {
         let nodes: Vec<_> = ring.iter().chain(ring.first()).map(Ident::to_string).collect();
-        let _ = writeln!(text, "ring       {}", chain(&nodes));
-    }
+        ("ring", nodes.join(" -> "))
+    });
     let appendages = network.members() - network.ring();
     let inner: IdentSet = appendages.iter().filter_map(|x| network.best_succ(x)).collect();
-    for outermost in (appendages - inner).iter() {
+    let hanging = (appendages - inner).iter().map(|outermost| {
         let mut nodes = vec![outermost.to_string()];
         let mut at = outermost;
         while appendages.contains(at) {
@@ -466,7 +479,16 @@ fn picture(network: &Snapshot) -> String {
             nodes.push(next.to_string());
             at = next;
         }
-        let _ = writeln!(text, "appendage  {}", chain(&nodes));
+        ("appendage", nodes.join(" -> "))
+    });
+    rings.chain(hanging).collect()
+}
+
+/// The rings and what hangs on them, then the pointers of each member.
+fn picture(network: &Snapshot) -> String {
+    let mut text = String::new();
+    for (what, nodes) in chains(network) {
+        let _ = writeln!(text, "{what:<9}  {nodes}");
     }
     let remembers = network.members().iter().any(|x| network.pointers(x).saved.is_some());
     let shown = |name: &str| match name {

@@ -10,6 +10,7 @@ pub mod normalize;
 pub mod replay;
 pub mod stats;
 pub mod sweep;
+pub mod view;
 
 use std::fmt::Display;
 use std::fs;
