@@ -265,7 +265,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             }
         };
         // An answer to a request of an earlier life keeps no promise.
-        let kept = self.promised[to.index()] == Some(input);
+        let kept = self.promises.contains(to) && self.promised[to.index()] == Some(input);
         if kept {
             self.promised[to.index()] = None;
             self.promises.remove(to);
