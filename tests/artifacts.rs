@@ -1,7 +1,7 @@
 //! What is kept in the repository: inputs that pass in corpus/, minimized findings in artifacts/, and the names that
 //! have to agree for cargo-fuzz to find them.
 //!
-//! A new finding is frozen with `UPDATE_EXPECT=1 cargo test --test artifacts`.
+//! A new finding is frozen, and becomes a known one, with `UPDATE_EXPECT=1 cargo test --test artifacts`.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use chord_fuzz::schedule::Schedule;
 use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -158,6 +158,21 @@ fn the_runs_of_the_artifacts_are_frozen() {
         sigcomm2001/ordered-ring          15 steps  ddd8f00f6c731e14
     "#]];
     frozen.assert_eq(&table);
+}
+
+/// What continuous builds let pass is what is kept here, and nothing of `tse2017`, which was proved correct.
+#[test]
+fn the_known_findings_are_the_artifacts() {
+    if published() {
+        return;
+    }
+    let mut known = String::new();
+    for artifact in artifacts() {
+        let breach: Breach = name(&artifact.path).parse().unwrap();
+        assert_ne!(artifact.target.to_string(), "tse2017", "a finding of {breach} is never let pass");
+        writeln!(known, "{}/{breach}", artifact.target).unwrap();
+    }
+    expect_file!["../artifacts/known.txt"].assert_eq(&known);
 }
 
 /// cargo-fuzz looks for both beside its manifest.
