@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::schedule::Schedule;
+use chord_fuzz::schedule::{MAX_BYTES, Schedule};
 use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
 use expect_test::{expect, expect_file};
@@ -204,4 +204,14 @@ fn the_fuzzers_programs_are_the_targets() {
         }
     }
     assert_eq!(programs, Target::all().map(|target| target.to_string()));
+}
+
+/// A continuous job makes no input of which a part is not read.
+#[test]
+fn the_fuzzers_options_name_the_longest_schedule() {
+    if published() {
+        return;
+    }
+    let options = fs::read_to_string(root().join("fuzz/oss-fuzz/libfuzzer.options")).unwrap();
+    assert!(options.lines().any(|line| line == format!("max_len = {MAX_BYTES}")), "{options}");
 }
