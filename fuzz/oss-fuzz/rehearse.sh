@@ -83,13 +83,15 @@ runs_from_nothing() {
     grep "^Done\|^KNOWN:" "$scratch/log"
 }
 
-# Each known finding passes and is counted; pinned, it crashes, with its signature and in a place of its own.
+# Each known finding passes and is counted; pinned, it crashes with its signature, in a place of its own.
 tells_findings_apart() {
     local signature breach file place places=
     while read -r signature; do
         breach=${signature#*/}
         file=$root/artifacts/$1/$(sed 's/[A-Z]/-\L&/g; s/^-//' <<<"$breach")
-        run "$1" "$file" && grep -qx "KNOWN: $signature 1" "$scratch/log" || return 1
+        run "$1" "$file" || return 1
+        # On the way `claims` does not judge what is known.
+        [ "$1" = claims ] || grep -qx "KNOWN: $signature 1" "$scratch/log" || return 1
         CHORD_FUZZ_ONLY=$breach run "$1" "$file" && return 1
         grep -qx "DEDUP_TOKEN: $1--$breach" "$scratch/log" && place=$(grep -Po "panicked at \K.*" "$scratch/log") || return 1
         [[ $places != *"$place"* ]] || { echo "$signature crashes where another finding does"; return 1; }
