@@ -2,10 +2,15 @@
 //!
 //! Up to here a violation is a value. Every property has a panicking function of its own, so that whoever tells crashes
 //! apart by their stacks keeps properties apart; whoever compares tokens finds a `DEDUP_TOKEN` line.
+//!
+//! A continuous job must not stop at what it has found already. Built with the feature `known`, and only then, a target
+//! lets pass the signatures in `artifacts/known.txt`, which are those of the findings kept there, and counts them.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, Write as _};
 use std::marker::PhantomData;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, bail};
 use arbitrary::{Arbitrary, Unstructured};
@@ -14,7 +19,7 @@ use crate::novelty::Novelty;
 use crate::property::Property;
 use crate::report;
 use crate::schedule::{MAX_BYTES, MAX_START, Schedule, mutate};
-use crate::verdict::{Breach, Options, Outcome, Target, Verdict, run};
+use crate::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
 use crate::version::Version;
 
 /// The environment variable that names the only breaches that count, by name or slug, separated by commas. Pin it to a
@@ -37,11 +42,18 @@ pub const FEEDBACK: &str = "CHORD_FUZZ_FEEDBACK";
 /// The environment variable that chooses the mutator: `records` (the default), or `bytes`, which is libFuzzer's own.
 pub const MUTATOR: &str = "CHORD_FUZZ_MUTATOR";
 
-/// What the environment says of a campaign. A schedule outside of what it is confined to is not run; what bytes mean
-/// is never changed.
+/// The signatures of what is known, one a line.
+#[cfg(feature = "known")]
+const KNOWN: &str = include_str!("../artifacts/known.txt");
+#[cfg(not(feature = "known"))]
+const KNOWN: &str = "";
+
+/// What the environment says of a campaign, and what the build knows. A schedule outside of what it is confined to is
+/// not run; what bytes mean is never changed.
 #[derive(Clone, Debug)]
 struct Campaign {
-    options: Options,
+    only: Only,
+    known: Vec<(Target, Breach)>,
     switches: String,
     ring: Option<u8>,
     delays: Option<bool>,
@@ -67,7 +79,8 @@ impl Campaign {
             text => bail!("{name}: must be `{yes}` or `{no}`, not `{text}`"),
         };
         Ok(Self {
-            options: Options { only: variable(ONLY).parse().context(ONLY)?, ..Options::default() },
+            only: variable(ONLY).parse().context(ONLY)?,
+            known: KNOWN.lines().map(signature).collect::<Result<_, _>>().context("known.txt")?,
             switches: variable(SWITCHES),
             ring,
             delays: either(DELAYS, "yes", "no")?,
@@ -91,9 +104,37 @@ impl Campaign {
         ablated.unwrap_or_else(|error| exit(&error))
     }
 
+    /// How this target is run. A pin says what counts; without one it is everything but what is known.
+    fn options(&self, target: Target) -> Options {
+        let only = if self.known.is_empty() || self.only != Only::default() {
+            self.only.clone()
+        } else {
+            Only::these(Breach::all().filter(|breach| !self.known.contains(&(target, *breach))).collect())
+        };
+        Options { only, ..Options::default() }
+    }
+
     fn admits(&self, target: Target, schedule: &Schedule) -> bool {
         self.ring.is_none_or(|ring| schedule.setup.fit(target.version.rules()).ring == ring)
             && self.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
+    }
+}
+
+fn signature(text: &str) -> anyhow::Result<(Target, Breach)> {
+    let (target, breach) = text.split_once('/').with_context(|| format!("`{text}` is no signature"))?;
+    Ok((target.parse()?, breach.parse()?))
+}
+
+/// Counts a known finding. Like libFuzzer's pulse, the count is told whenever it is a power of two: the log of a job
+/// that is killed still has it, to within a factor of two.
+fn count(target: Target, breach: Breach) {
+    static COUNTS: Mutex<BTreeMap<Breach, u64>> = Mutex::new(BTreeMap::new());
+    let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = counts.entry(breach).or_default();
+    *count += 1;
+    if count.is_power_of_two() {
+        // `eprintln!` panics where nobody listens, which libFuzzer would take for a finding.
+        let _ = writeln!(io::stderr(), "KNOWN: {target}/{breach} {count}");
     }
 }
 
@@ -168,11 +209,11 @@ pub struct Input<'a, T> {
 
 impl<T: Fuzzed> Input<'_, T> {
     /// Runs the schedule that the bytes mean, if the campaign is not confined to others by [`RING`] or [`DELAYS`].
-    /// Returns whether it was run: the others do not belong into a corpus.
+    /// Returns whether it belongs into a corpus: it was run, and violates nothing that is known.
     ///
     /// # Panics
     ///
-    /// If the run violates something that counts by [`ONLY`]. That is the purpose.
+    /// If the run violates something that counts by [`ONLY`] or, where that is not set, is not known. That is the purpose.
     ///
     /// Exits the process with status 2 if one of these variables is set to something that it cannot mean.
     #[must_use]
@@ -183,15 +224,20 @@ impl<T: Fuzzed> Input<'_, T> {
         if !campaign.admits(target, &schedule) {
             return false;
         }
+        let options = campaign.options(target);
         let outcome = if campaign.state_feedback {
-            run(target, &schedule, &campaign.options, &mut Novelty)
+            run(target, &schedule, &options, &mut Novelty)
         } else {
-            run(target, &schedule, &campaign.options, &mut ())
+            run(target, &schedule, &options, &mut ())
         };
-        if let Verdict::Violated(breach) = outcome.verdict {
-            crash(breach, &outcome, self.bytes, target);
+        match outcome.verdict {
+            Verdict::Violated(breach) => crash(breach, &outcome, self.bytes, target),
+            Verdict::Masked(breach) if campaign.known.contains(&(target, breach)) => {
+                count(target, breach);
+                false
+            }
+            _ => true,
         }
-        true
     }
 }
 
@@ -215,7 +261,7 @@ impl<T: Fuzzed> fmt::Debug for Input<'_, T> {
         // As the fuzzer runs it.
         let campaign = Campaign::get();
         let target = campaign.ablate(T::TARGET);
-        let outcome = run(target, &Schedule::decode(self.bytes), &campaign.options, &mut ());
+        let outcome = run(target, &Schedule::decode(self.bytes), &campaign.options(target), &mut ());
         fmt::Display::fmt(&outcome.executed, f)
     }
 }
@@ -287,4 +333,20 @@ fn stalled(text: &str) -> ! {
 #[inline(never)]
 fn runaway(text: &str) -> ! {
     panic!("{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// Z12: without a liveness check, a stabilization adopts a successor that has failed.
+    #[test]
+    fn a_finding_passes_only_in_a_build_that_knows_it() {
+        let schedule: Schedule = "join 1 via 0\nstabilize 1\nfail 1\nstabilize 0\n".parse().unwrap();
+        let bytes = schedule.encode();
+        let check = || Input::<Sigcomm2001> { bytes: &bytes, target: PhantomData }.check();
+        assert_eq!(catch_unwind(check).ok(), cfg!(feature = "known").then_some(false));
+    }
 }
