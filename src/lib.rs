@@ -53,6 +53,8 @@ pub mod property;
 pub mod replica;
 pub mod report;
 pub mod schedule;
+pub mod shape;
+pub mod shrink;
 pub mod snapshot;
 #[cfg(feature = "command")]
 pub mod sweep;

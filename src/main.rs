@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 use command::experiment::Experiment;
 use command::normalize::Normalize;
 use command::replay::Replay;
+use command::shrink::Shrink;
 use command::sweep::Sweep;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
@@ -24,6 +25,7 @@ struct Cli {
 enum Command {
     Replay(Replay),
     Normalize(Normalize),
+    Shrink(Shrink),
     Sweep(Sweep),
     Experiment(Experiment),
 }
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     command::exit(match Cli::parse().command {
         Command::Replay(replay) => replay.run(),
         Command::Normalize(normalize) => normalize.run(),
+        Command::Shrink(shrink) => shrink.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),
     })

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Stdin};
-use std::path::Path;
+use std::path::{Component, Path, absolute};
 
 use anyhow::Context as _;
 use chord_fuzz::fuzzing::ONLY;
@@ -13,7 +13,7 @@ use chord_fuzz::verdict::{Only, Target};
 /// Why a file cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    #[error("{0}")]
+    #[error(transparent)]
     Unreadable(#[from] io::Error),
     #[error("its directory `{0}` is not called like a target: give --version")]
     NoTarget(String),
@@ -64,13 +64,13 @@ fn head(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The target that the directory of a file is called after.
+/// The target that the nearest directory above a file is called after that is called after one.
 fn directory_target(file: &Path) -> Result<Target, Problem> {
-    let mut directory = file.parent().unwrap_or(file).to_owned();
-    // The name as given, whatever it is a link to; a file right here or under `..` gives none.
-    if directory.file_name().is_none() {
-        directory = fs::canonicalize(Path::new(".").join(directory))?;
-    }
-    let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy();
-    name.parse().map_err(|_| Problem::NoTarget(name.into_owned()))
+    let directory = Path::new(".").join(file.parent().unwrap_or(file));
+    // The names as given, whatever they are links to; above `..` is only what is really there.
+    let up = directory.components().any(|component| component == Component::ParentDir);
+    let directory = if up { fs::canonicalize(directory)? } else { absolute(directory)? };
+    let target = directory.ancestors().find_map(|above| above.file_name()?.to_str()?.parse().ok());
+    let name = directory.file_name().unwrap_or(directory.as_os_str());
+    target.ok_or_else(|| Problem::NoTarget(name.to_string_lossy().into_owned()))
 }

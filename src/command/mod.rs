@@ -4,12 +4,16 @@ pub mod experiment;
 pub mod input;
 pub mod normalize;
 pub mod replay;
+pub mod shrink;
 pub mod sweep;
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
+use chord_fuzz::verdict::{Target, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The exit status when the reader of standard output has gone: what a shell shows for a tool that `SIGPIPE` has
@@ -60,6 +64,18 @@ fn print(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file as a whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))?;
+        file.write_all(bytes)?;
+        file.persist(path)?;
+        anyhow::Ok(())
+    };
+    write().with_context(|| path.display().to_string())
+}
+
 /// A progress bar of so many units on standard error. Where that is no terminal, it is not drawn.
 fn progress(units: u64) -> ProgressBar {
     let bar = ProgressBar::new(units);
@@ -89,4 +105,15 @@ fn one_line(text: &str) -> String {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
+}
+
+/// A verdict as it is printed.
+fn show(target: Target, verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Ideal => "ideal".to_owned(),
+        Verdict::Violated(breach) => format!("{target}/{breach}"),
+        Verdict::Masked(breach) => format!("masked:{target}/{breach}"),
+        Verdict::Outside(None) => "outside the assumptions".to_owned(),
+        Verdict::Outside(Some(breach)) => format!("outside the assumptions: {target}/{breach}"),
+    }
 }

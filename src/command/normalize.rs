@@ -1,6 +1,5 @@
 //! `chord-fuzz normalize`: writes an input in its canonical form.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -8,7 +7,7 @@ use chord_fuzz::schedule::Schedule;
 use chord_fuzz::verdict::{Options, Target, run};
 
 use super::input::{Inputs, only};
-use super::{Status, print};
+use super::{Status, print, write};
 
 const AFTER_HELP: &str = "\
 Prints the schedule in text form, with the steps as executed up to where the
@@ -51,14 +50,7 @@ impl Normalize {
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
         let options = Options { only: only()?, ..Options::default() };
         let executed = run(target, &Schedule::decode(&bytes), &options, &mut ()).executed;
-        let replace = || {
-            let directory = self.out.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let mut file = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))?;
-            file.write_all(&executed.encode())?;
-            file.persist(&self.out)?;
-            anyhow::Ok(())
-        };
-        replace().with_context(|| self.out.display().to_string())?;
+        write(&self.out, &executed.encode())?;
         print(executed.to_string().trim_end())?;
         Ok(Status::Passed)
     }

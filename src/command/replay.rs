@@ -7,7 +7,7 @@ use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Options, Target, Verdict, run};
 
 use super::input::{Inputs, only};
-use super::{Status, complain, one_line, print};
+use super::{Status, complain, one_line, print, show};
 
 /// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
 /// own line.
@@ -56,7 +56,7 @@ pub struct Replay {
     // Verbatim, since clap would join the lines, and does not break long ones without its feature `wrap_help`.
     /// The target: sigcomm2001, ccr2012, best2012, tse2017,
     /// claims, or an ablation such as ccr2012-adopt. Without
-    /// it, each file's is the name of its directory
+    /// it, each file's is the name of a directory above it
     #[arg(long, value_name = "V", verbatim_doc_comment)]
     version: Option<Target>,
 
@@ -111,15 +111,4 @@ impl Replay {
 /// A file as it is named in a line.
 fn name(file: &Path) -> String {
     one_line(&file.to_string_lossy())
-}
-
-/// A verdict as it is printed.
-fn show(target: Target, verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Ideal => "ideal".to_owned(),
-        Verdict::Violated(breach) => format!("{target}/{breach}"),
-        Verdict::Masked(breach) => format!("masked:{target}/{breach}"),
-        Verdict::Outside(None) => "outside the assumptions".to_owned(),
-        Verdict::Outside(Some(breach)) => format!("outside the assumptions: {target}/{breach}"),
-    }
 }
