@@ -59,6 +59,8 @@ pub mod snapshot;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod trace;
+#[cfg(feature = "command")]
+pub mod triage;
 pub mod verdict;
 pub mod version;
 pub mod world;

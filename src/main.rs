@@ -11,6 +11,7 @@ use command::normalize::Normalize;
 use command::replay::Replay;
 use command::shrink::Shrink;
 use command::sweep::Sweep;
+use command::triage::Triage;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
 // that says which version of Chord.
@@ -26,6 +27,7 @@ enum Command {
     Replay(Replay),
     Normalize(Normalize),
     Shrink(Shrink),
+    Triage(Triage),
     Sweep(Sweep),
     Experiment(Experiment),
 }
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => replay.run(),
         Command::Normalize(normalize) => normalize.run(),
         Command::Shrink(shrink) => shrink.run(),
+        Command::Triage(triage) => triage.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),
     })

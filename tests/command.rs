@@ -89,6 +89,7 @@ fn help_of_the_command() {
           replay      Runs inputs without libFuzzer and prints what each comes to
           normalize   Writes an input in its canonical form: the steps as executed
           shrink      Makes a finding as small as it gets, with the same signature
+          triage      Puts crash files into buckets, by what they violate and how
           sweep       Runs random schedules and counts what they violate: the blind control
           experiment  Runs trials of each goal by each arm, and compares the arms
           help        Print this message or the help of the given subcommand(s)

@@ -58,14 +58,14 @@ pub fn only() -> anyhow::Result<Only> {
 }
 
 /// The first bytes, which are all that a schedule is made of: the rest is not even read.
-fn head(input: impl Read) -> io::Result<Vec<u8>> {
+pub fn head(input: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(MAX_BYTES);
     input.take(MAX_BYTES as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// The target that the nearest directory above a file is called after that is called after one.
-fn directory_target(file: &Path) -> Result<Target, Problem> {
+pub fn directory_target(file: &Path) -> Result<Target, Problem> {
     let directory = Path::new(".").join(file.parent().unwrap_or(file));
     // The names as given, whatever they are links to; above `..` is only what is really there.
     let up = directory.components().any(|component| component == Component::ParentDir);

@@ -6,6 +6,7 @@ pub mod normalize;
 pub mod replay;
 pub mod shrink;
 pub mod sweep;
+pub mod triage;
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
