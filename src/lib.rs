@@ -54,11 +54,15 @@ pub mod reach;
 pub mod replica;
 pub mod report;
 pub mod schedule;
+pub mod shape;
+pub mod shrink;
 pub mod snapshot;
 pub mod story;
 #[cfg(feature = "command")]
 pub mod sweep;
 pub mod trace;
+#[cfg(feature = "command")]
+pub mod triage;
 pub mod verdict;
 pub mod version;
 pub mod world;

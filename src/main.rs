@@ -13,8 +13,10 @@ use command::experiment::Experiment;
 use command::explain::Explain;
 use command::normalize::Normalize;
 use command::replay::Replay;
+use command::shrink::Shrink;
 use command::stats::Stats;
 use command::sweep::Sweep;
+use command::triage::Triage;
 use command::view::View;
 
 // No `propagate_version`: it would give every subcommand a `--version` flag, and to a subcommand that is the option
@@ -34,6 +36,8 @@ enum Command {
     Assemble(Assemble),
     Disassemble(Disassemble),
     Normalize(Normalize),
+    Shrink(Shrink),
+    Triage(Triage),
     Stats(Stats),
     Sweep(Sweep),
     Experiment(Experiment),
@@ -48,6 +52,8 @@ fn main() -> ExitCode {
         Command::Assemble(assemble) => assemble.run(),
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),
+        Command::Shrink(shrink) => shrink.run(),
+        Command::Triage(triage) => triage.run(),
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),

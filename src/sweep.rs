@@ -29,7 +29,6 @@ use std::iter;
 use fastrand::Rng;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::ident::{Ident, IdentSet};
 use crate::schedule::{MAX_START, MAX_STEPS, Op, Schedule, Setup, mutate};
 use crate::verdict::{self, Breach, Options, Outcome, Target, Verdict};
 
@@ -189,7 +188,7 @@ impl Sweep {
 
 /// The first step by which a node joins that has been a member before.
 fn rejoin(schedule: &Schedule) -> Option<usize> {
-    let mut been: IdentSet = (0..schedule.setup.ring).map(|i| Ident::new(2 * i)).collect();
+    let mut been = schedule.setup.members();
     schedule.steps.iter().position(|step| {
         let again = step.op == Op::Join && been.contains(step.node);
         if step.op == Op::Join {

@@ -68,7 +68,7 @@ pub fn starting_network(setup: Setup, rules: Rules) -> Snapshot {
             network.set(founder, Some(Pointers { list: SuccList::of([founder]), prdc: None, saved: None }));
             network
         }
-        _ => property::ideal_network(circle, list_len, (0..ring).map(|i| Ident::new(2 * i)).collect()),
+        _ => property::ideal_network(circle, list_len, setup.members()),
     }
 }
 
@@ -156,12 +156,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// has one, otherwise the next operation that has one anywhere. `None` if nothing has.
     #[must_use]
     pub fn resolve(&self, step: Step, faults: bool) -> Option<Step> {
-        let ops = Op::available(faults);
-        let first = ops.iter().position(|op| *op == step.op).unwrap_or(0);
-        ops[first..].iter().chain(&ops[..first]).find_map(|&op| {
-            let step = Step { op, ..step }.canonical();
-            self.candidates(op).iter_from(step.node).find_map(|node| self.effective_step(Step { node, ..step }))
-        })
+        repair(step, faults, |op| self.candidates(op), |step| self.effective_step(step))
     }
 
     /// The nodes for which the operation may have an effect, as far as that can be said of all of them at once.
@@ -191,9 +186,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 if self.replicas[node.index()].is_some() {
                     return None;
                 }
-                let mut contacts = self.now.members().iter_from(step.contact);
-                let contact = contacts.find(|&m| model::may_admit(self.rules, &self.now, m, node))?;
-                return Some(Step { contact, ..step });
+                return admitted(self.rules, &self.now, step);
             }
             Op::Fail => self.may_fail(node),
             Op::Lose | Op::Cut | Op::Mend => true,
@@ -397,9 +390,48 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// The step that decides on a candidate which a stabilization still remembers, if there is one.
     #[must_use]
     pub fn undecided(&self) -> Option<Step> {
-        let node = self.now.members().iter().find(|&x| self.now.pointers(x).saved.is_some())?;
-        Some(Step { op: Op::Adopt, node, contact: node, delay: Delay::NONE, notice: Delay::NONE }.canonical())
+        undecided(&self.now)
     }
+}
+
+/// The first step that has an effect, of this one and those that may stand for it, in the order that
+/// [`World::resolve`] describes. `nodes` are those for which an operation is worth asking.
+fn repair(
+    step: Step,
+    faults: bool,
+    nodes: impl Fn(Op) -> IdentSet,
+    effective: impl Fn(Step) -> Option<Step>,
+) -> Option<Step> {
+    let ops = Op::available(faults);
+    let first = ops.iter().position(|op| *op == step.op).unwrap_or(0);
+    ops[first..].iter().chain(&ops[..first]).find_map(|&op| {
+        let step = Step { op, ..step }.canonical();
+        nodes(op).iter_from(step.node).find_map(|node| effective(Step { node, ..step }))
+    })
+}
+
+/// The join with a contact that may admit the joiner: the one that it names, or the next.
+fn admitted(rules: Rules, network: &Snapshot, join: Step) -> Option<Step> {
+    let mut contacts = network.members().iter_from(join.contact);
+    let contact = contacts.find(|&m| model::may_admit(rules, network, m, join.node))?;
+    Some(Step { contact, ..join })
+}
+
+/// What [`World::resolve`] makes of a step without delays where nothing is under way, when this is the network.
+pub(crate) fn resolve(rules: Rules, network: &Snapshot, step: Step) -> Option<Step> {
+    let members = network.members();
+    let nodes = |op| if op == Op::Join { IdentSet::circle(network.circle()) - members } else { members };
+    repair(step, false, nodes, |step| match step.op {
+        Op::Join => admitted(rules, network, step),
+        Op::Fail => model::may_fail(rules, network, step.node).then_some(step),
+        _ => action(step).is_some_and(|action| model::would_change(rules, network, action)).then_some(step),
+    })
+}
+
+/// The step of [`World::undecided`], when this is the network.
+pub(crate) fn undecided(network: &Snapshot) -> Option<Step> {
+    let node = network.members().iter().find(|&x| network.pointers(x).saved.is_some())?;
+    Some(Step { op: Op::Adopt, node, contact: node, delay: Delay::NONE, notice: Delay::NONE }.canonical())
 }
 
 /// The atomic step that a step without delays is in the model. Faults of the network have none.

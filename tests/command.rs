@@ -94,6 +94,8 @@ fn help_of_the_command() {
           assemble     Makes an input of a schedule in text form
           disassemble  Writes an input as text: the steps as given
           normalize    Writes an input in its canonical form: the steps as executed
+          shrink       Makes a finding as small as it gets, with the same signature
+          triage       Puts crash files into buckets, by what they violate and how
           stats        Counts what the inputs in directories reach
           sweep        Runs random schedules and counts what they violate: the blind control
           experiment   Runs trials of each goal by each arm, and compares the arms
@@ -127,7 +129,7 @@ fn help_of_replay() {
         Options:
               --version <V>  The target: sigcomm2001, ccr2012, best2012, tse2017,
                              claims, or an ablation such as ccr2012-adopt. Without
-                             it, each file's is the name of its directory
+                             it, each file's is the name of a directory above it
               --faults       Allow loss and partition, which every source excludes
           -h, --help         Print help
 

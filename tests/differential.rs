@@ -9,7 +9,7 @@ use chord_fuzz::model;
 use chord_fuzz::property::Property;
 use chord_fuzz::replica::Replica;
 use chord_fuzz::schedule::{Delay, MAX_START, Op, Schedule, Setup, Step};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::verdict::{Breach, Judge, Only, Options, Target, Verdict, rehearse, run};
 use chord_fuzz::version::{Rules, Version};
 use chord_fuzz::world::{World, action};
 
@@ -143,6 +143,33 @@ fn the_ablations_are_the_model() {
     ] {
         compare_all(name.parse().expect("a version"));
     }
+}
+
+/// A run without delays comes to the same in the model: verdict and steps, repaired or not.
+#[test]
+fn a_rehearsal_is_the_run() {
+    let names = ["sigcomm2001", "ccr2012", "best2012", "tse2017", "claims", "ccr2012+update+reconcile+answer"];
+    let ablations = ["best2012-join", "best2012-adopt", "tse2017-busy", "tse2017-base"];
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut violations = 0;
+    for target in names.into_iter().chain(ablations).map(|name| name.parse::<Target>().expect("a target")) {
+        let rules = target.version.rules();
+        let pins = match target.judge {
+            Judge::NeverHeals => vec![Only::default()],
+            Judge::Claims => Property::CLAIMED.map(|p| Only::these(vec![Breach::Broken(p)])).into(),
+        };
+        for start in starts(rules) {
+            for n in 0..runs() / 5 {
+                let only = pins[usize::try_from(n).expect("it fits") % pins.len()].clone();
+                let schedule = random(&mut rng, start, rules, false);
+                let (verdict, executed) = rehearse(target, &schedule, &only);
+                let outcome = run(target, &schedule, &Options { only, ..Options::default() }, &mut ());
+                assert_eq!((verdict, &executed), (outcome.verdict, &outcome.executed), "{target}:\n{schedule}");
+                violations += u32::from(matches!(verdict, Verdict::Violated(_)));
+            }
+        }
+    }
+    assert!(violations > 100, "both verdicts are compared: {violations}");
 }
 
 /// What random schedules find, by the fuzz targets' own judge.

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Stdin};
-use std::path::Path;
+use std::path::{Component, Path, absolute};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Context as _;
@@ -132,13 +132,13 @@ fn parse(bytes: Vec<u8>) -> Result<Schedule, Problem> {
     text.parse().map_err(|error| Problem::Text { error, text })
 }
 
-/// The target that the directory of a file is called after.
-fn directory_target(file: &Path) -> Result<Target, Problem> {
-    let mut directory = file.parent().unwrap_or(file).to_owned();
-    // The name as given, whatever it is a link to; a file right here or under `..` gives none.
-    if directory.file_name().is_none() {
-        directory = fs::canonicalize(Path::new(".").join(directory))?;
-    }
-    let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy();
-    name.parse().map_err(|_| Problem::NoTarget(name.into_owned()))
+/// The target that the nearest directory above a file is called after that is called after one.
+pub fn directory_target(file: &Path) -> Result<Target, Problem> {
+    let directory = Path::new(".").join(file.parent().unwrap_or(file));
+    // The names as given, whatever they are links to; above `..` is only what is really there.
+    let up = directory.components().any(|component| component == Component::ParentDir);
+    let directory = if up { fs::canonicalize(directory)? } else { absolute(directory)? };
+    let target = directory.ancestors().find_map(|above| above.file_name()?.to_str()?.parse().ok());
+    let name = directory.file_name().unwrap_or(directory.as_os_str());
+    target.ok_or_else(|| Problem::NoTarget(name.to_string_lossy().into_owned()))
 }

@@ -8,8 +8,10 @@ pub mod explain;
 pub mod input;
 pub mod normalize;
 pub mod replay;
+pub mod shrink;
 pub mod stats;
 pub mod sweep;
+pub mod triage;
 pub mod view;
 
 use std::fmt::Display;

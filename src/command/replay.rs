@@ -57,7 +57,7 @@ pub struct Replay {
     // Verbatim, since clap would join the lines, and does not break long ones without its feature `wrap_help`.
     /// The target: sigcomm2001, ccr2012, best2012, tse2017,
     /// claims, or an ablation such as ccr2012-adopt. Without
-    /// it, each file's is the name of its directory
+    /// it, each file's is the name of a directory above it
     #[arg(long, value_name = "V", verbatim_doc_comment)]
     version: Option<Target>,
 

@@ -31,7 +31,7 @@ pub mod text;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use crate::ident::{Ident, MAX_IDENTS};
+use crate::ident::{Ident, IdentSet, MAX_IDENTS};
 use crate::version::Rules;
 
 /// The most steps of a schedule.
@@ -252,6 +252,12 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The members that the network starts with.
+    #[must_use]
+    pub fn members(self) -> IdentSet {
+        (0..self.ring).map(|i| Ident::new(2 * i)).collect()
+    }
+
     /// The nearest setup that these rules permit: `tse2017` starts from at least r + 1 members (Z17), and the other
     /// versions have lists of 2 (P02).
     #[must_use]
