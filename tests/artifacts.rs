@@ -143,14 +143,14 @@ fn the_runs_of_the_artifacts_are_frozen() {
         writeln!(table, "{finding:<32}  {steps:2} steps  {:.16}", digest.finish().to_hex().as_str()).unwrap();
     }
     let frozen = expect![[r#"
-        best2012/at-most-one-ring         14 steps  c33be163c6118c69
+        best2012/at-most-one-ring         13 steps  cacf0e180056ff67
         best2012/ordered-ring             16 steps  a32c4b40300acd27
         ccr2012/at-most-one-ring          13 steps  0b13a06936b6175d
         ccr2012/ordered-ring              15 steps  6e9fc4a30b6d831c
         claims/at-most-one-ring           13 steps  b1b99d98929cc8e5
         claims/ordered-appendages          9 steps  36f35f01755cb850
         claims/ordered-merges              4 steps  b8a667163cef4675
-        claims/ordered-ring               16 steps  bea29c145aaa21fe
+        claims/ordered-ring               15 steps  77046c7a30c9963d
         claims/valid-successor-list        8 steps  c1dc8a60aa702303
         sigcomm2001/at-least-one-ring      4 steps  02c9fb87d34033a5
         sigcomm2001/at-most-one-ring      13 steps  93ae055ae0f33fa3
