@@ -22,7 +22,7 @@
 //!
 //! # Order
 //!
-//! Without delays a run is one of the atomic [`model`](crate::model), and two neighbouring steps may change places if both
+//! Without delays a run is one of the atomic [`model`], and two neighbouring steps may change places if both
 //! then have an effect still and the network after them is the same (Mazurkiewicz). Of all orders that this leads to, the
 //! shape has one in which joins come early and failures late. Which steps depend on each other is a matter of the network
 //! that they meet, so that the same may be reached by one way and not by another: then a merge is missed.
