@@ -179,6 +179,25 @@ fn that_no_order_of_maintenance_heals_is_kept() {
     assert!(shorter < longer, "{shorter} {longer}");
 }
 
+/// What is committed is as small as it gets, by a smaller effort than the documented one.
+#[test]
+fn artifacts_are_shrunk() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("artifacts");
+    let mut wrong = Vec::new();
+    for target in Target::all() {
+        for breach in Breach::all() {
+            let path = root.join(target.to_string()).join(breach.slug());
+            let Ok(bytes) = fs::read(&path) else { continue };
+            let outcome = run(target, &Schedule::decode(&bytes), &pinned(breach), &mut ());
+            let small = shrunk(target, &outcome, Effort { candidates: 20_000, ..Effort::FULL });
+            if small.encode() != bytes {
+                wrong.push(format!("{} could be\n{small}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Of sixty steps with delays those are left that matter.
 #[test]
 fn a_finding_with_delays() {
