@@ -1,7 +1,7 @@
 //! What is kept in the repository: inputs that pass in corpus/, minimized findings in artifacts/, and the names that
 //! have to agree for cargo-fuzz to find them.
 //!
-//! A new finding is frozen with `UPDATE_EXPECT=1 cargo test --test artifacts`.
+//! A new finding is frozen, and becomes a known one, with `UPDATE_EXPECT=1 cargo test --test artifacts`.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::schedule::Schedule;
+use chord_fuzz::schedule::{MAX_BYTES, Schedule};
 use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -160,6 +160,21 @@ fn the_runs_of_the_artifacts_are_frozen() {
     frozen.assert_eq(&table);
 }
 
+/// What continuous builds let pass is what is kept here, and nothing of `tse2017`, which was proved correct.
+#[test]
+fn the_known_findings_are_the_artifacts() {
+    if published() {
+        return;
+    }
+    let mut known = String::new();
+    for artifact in artifacts() {
+        let breach: Breach = name(&artifact.path).parse().unwrap();
+        assert_ne!(artifact.target.to_string(), "tse2017", "a finding of {breach} is never let pass");
+        writeln!(known, "{}/{breach}", artifact.target).unwrap();
+    }
+    expect_file!["../artifacts/known.txt"].assert_eq(&known);
+}
+
 /// cargo-fuzz looks for both beside its manifest.
 #[cfg(unix)]
 #[test]
@@ -189,4 +204,14 @@ fn the_fuzzers_programs_are_the_targets() {
         }
     }
     assert_eq!(programs, Target::all().map(|target| target.to_string()));
+}
+
+/// A continuous job makes no input of which a part is not read.
+#[test]
+fn the_fuzzers_options_name_the_longest_schedule() {
+    if published() {
+        return;
+    }
+    let options = fs::read_to_string(root().join("fuzz/oss-fuzz/libfuzzer.options")).unwrap();
+    assert!(options.lines().any(|line| line == format!("max_len = {MAX_BYTES}")), "{options}");
 }

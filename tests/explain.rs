@@ -141,46 +141,46 @@ fn the_lost_ring() {
         the 4 steps as executed:
             circle 4
             ring 1
-            join 2 via 0
-            stabilize 2
-            fail 2
+            join 1 via 0
+            stabilize 1
+            fail 1
             stabilize 0
 
-            0                             2
+            0                             1
          0  start
-         1  step 1: join 2 via 0
+         1  step 1: join 1 via 0
          2  | <- ? admit                  : ? admit -> 0
-         4  | 0/-/- -> 2                  : <- 0/-/-
+         4  | 0/-/- -> 1                  : <- 0/-/-
          6  |                             | joins: 0/-/-
-         7  step 2: stabilize 2
+         7  step 2: stabilize 1
          8  | <- ? state                  | ? state -> 0
-        10  | 0/-/- -> 2                  | <- 0/-/-
+        10  | 0/-/- -> 1                  | <- 0/-/-
         12  | <- notify                   | notify -> 0
-        14  | prdc - -> 2                 |
-        15  step 3: fail 2
+        14  | prdc - -> 1                 |
+        15  step 3: fail 1
         16  |                               fails
         17  step 4: stabilize 0
         18  | ? state -> 0
         19  | <- ? state (18)
-        20  | 0/-/2 -> 0
-        21  | <- 0/-/2 (20)
-        22  | succ 0 -> 2
-        23  | notify -> 2, nobody there
+        20  | 0/-/1 -> 0
+        21  | <- 0/-/1 (20)
+        22  | succ 0 -> 1
+        23  | notify -> 1, nobody there
 
         before step 4:
             ring       0 -> 0
             node   succ   succ2    prdc
-               0      0       -       2!
+               0      0       -       1!
 
         at the end:
             appendage  0 -> nobody
             node   succ   succ2    prdc
-               0      2!      -       2!
+               0      1!      -       1!
 
         after fair maintenance:
             appendage  0 -> nobody
             node   succ   succ2    prdc
-               0      2!      -       -
+               0      1!      -       -
 
         where it broke:
             AtLeastOneRing is broken first after step 4
@@ -204,120 +204,121 @@ fn the_two_rings() {
         AtMostOneRing is broken (P02; Z12, OneOrderedRing)
 
         the 13 steps as executed:
-            circle 11
+            circle 4
             ring 1
-            reconcile 0
-            join 9 via 0
-            stabilize 9
-            stabilize 0
-            reconcile 9
-            join 10 via 9
+            join 1 via 0
             join 2 via 0
+            join 3 via 0
             stabilize 2
             stabilize 0
-            fail 2
-            stabilize 10
-            stabilize 9
-            fail 10
+            stabilize 1
+            stabilize 3
+            reconcile 0
+            reconcile 2
+            stabilize 0
+            stabilize 2
+            fail 1
+            fail 3
 
-             0                          2                          9                          10
+             0                          1                          2                          3
           0  start
-          1  step 1: reconcile 0
-          2  | ? succ -> 0
-          3  | <- ? succ (2)
-          4  | 0/-/- -> 0
-          5  | <- 0/-/- (4)
-          6  | succ2 - -> 0
-          7  step 2: join 9 via 0
-          8  | <- ? admit                                          : ? admit -> 0
-         10  | 0/0/- -> 9                                          : <- 0/0/-
-         12  | <- ? alive                                          : ? alive -> 0
-         14  | alive -> 9                                          : <- alive
-         16  |                                                     | joins: 0/-/-
-         17  step 3: stabilize 9
-         18  | <- ? state                                          | ? state -> 0
-         20  | 0/0/- -> 9                                          | <- 0/0/-
-         22  | <- notify                                           | notify -> 0
-         24  | prdc - -> 9                                         |
-         25  step 4: stabilize 0
-         26  | ? state -> 0                                        |
-         27  | <- ? state (26)                                     |
-         28  | 0/0/9 -> 0                                          |
-         29  | <- 0/0/9 (28)                                       |
-         30  | ? alive -> 9                                        | <- ? alive
-         32  | <- alive                                            | alive -> 0
-         34  | succ 0 -> 9                                         |
-         35  | notify -> 9                                         | <- notify
-         37  |                                                     | prdc - -> 0
-         38  step 5: reconcile 9
-         39  | <- ? succ                                           | ? succ -> 0
-         41  | 9/0/9 -> 9                                          | <- 9/0/9
-         43  |                                                     | succ2 - -> 9
-         44  step 6: join 10 via 9
-         45  |                                                     | <- ? admit               : ? admit -> 9
-         47  |                                                     | 0/9/0 -> 10              : <- 0/9/0
-         49  | <- ? alive                                          |                          : ? alive -> 0
-         51  | alive -> 10                                         |                          : <- alive
-         53  |                                                     |                          | joins: 0/-/-
-         54  step 7: join 2 via 0
-         55  | <- ? admit               : ? admit -> 0             |                          |
-         57  | 9/0/9 -> 2               : <- 9/0/9                 |                          |
-         59  |                          : ? alive -> 9             | <- ? alive               |
-         61  |                          : <- alive                 | alive -> 2               |
-         63  |                          | joins: 9/-/-             |                          |
-             0                          2                          9                          10
-         64  step 8: stabilize 2
-         65  |                          | ? state -> 9             | <- ? state               |
-         67  |                          | <- 0/9/0                 | 0/9/0 -> 2               |
-         69  |                          | notify -> 9              | <- notify                |
-         71  |                          |                          | prdc 0 -> 2              |
-         72  step 9: stabilize 0
-         73  | ? state -> 9             |                          | <- ? state               |
-         75  | <- 0/9/2                 |                          | 0/9/2 -> 0               |
-         77  | ? alive -> 2             | <- ? alive               |                          |
-         79  | <- alive                 | alive -> 0               |                          |
-         81  | succ 9 -> 2              |                          |                          |
-         82  | notify -> 2              | <- notify                |                          |
-         84  |                          | prdc - -> 0              |                          |
-         85  step 10: fail 2
-         86  |                            fails                    |                          |
-         87  step 11: stabilize 10
-         88  | <- ? state                                          |                          | ? state -> 0
-         90  | 2/0/9 -> 10                                         |                          | <- 2/0/9
-         92  | <- notify                                           |                          | notify -> 0
-         94  | prdc 9 -> 10                                        |                          |
-         95  step 12: stabilize 9
-         96  | <- ? state                                          | ? state -> 0             |
-         98  | 2/0/10 -> 9                                         | <- 2/0/10                |
-        100  |                                                     | ? alive -> 10            | <- ? alive
-        102  |                                                     | <- alive                 | alive -> 9
-        104  |                                                     | succ 0 -> 10             |
-        105  |                                                     | notify -> 10             | <- notify
-        107  |                                                     |                          | prdc - -> 9
-        108  step 13: fail 10
-        109  |                                                     |                            fails
+          1  step 1: join 1 via 0
+          2  | <- ? admit               : ? admit -> 0
+          4  | 0/-/- -> 1               : <- 0/-/-
+          6  | <- ? alive               : ? alive -> 0
+          8  | alive -> 1               : <- alive
+         10  |                          | joins: 0/-/-
+         11  step 2: join 2 via 0
+         12  | <- ? admit               |                          : ? admit -> 0
+         14  | 0/-/- -> 2               |                          : <- 0/-/-
+         16  | <- ? alive               |                          : ? alive -> 0
+         18  | alive -> 2               |                          : <- alive
+         20  |                          |                          | joins: 0/-/-
+         21  step 3: join 3 via 0
+         22  | <- ? admit               |                          |                          : ? admit -> 0
+         24  | 0/-/- -> 3               |                          |                          : <- 0/-/-
+         26  | <- ? alive               |                          |                          : ? alive -> 0
+         28  | alive -> 3               |                          |                          : <- alive
+         30  |                          |                          |                          | joins: 0/-/-
+         31  step 4: stabilize 2
+         32  | <- ? state               |                          | ? state -> 0             |
+         34  | 0/-/- -> 2               |                          | <- 0/-/-                 |
+         36  | <- notify                |                          | notify -> 0              |
+         38  | prdc - -> 2              |                          |                          |
+         39  step 5: stabilize 0
+         40  | ? state -> 0             |                          |                          |
+         41  | <- ? state (40)          |                          |                          |
+         42  | 0/-/2 -> 0               |                          |                          |
+         43  | <- 0/-/2 (42)            |                          |                          |
+         44  | ? alive -> 2             |                          | <- ? alive               |
+         46  | <- alive                 |                          | alive -> 0               |
+         48  | succ 0 -> 2              |                          |                          |
+         49  | notify -> 2              |                          | <- notify                |
+         51  |                          |                          | prdc - -> 0              |
+         52  step 6: stabilize 1
+         53  | <- ? state               | ? state -> 0             |                          |
+         55  | 2/-/2 -> 1               | <- 2/-/2                 |                          |
+         57  |                          | ? alive -> 2             | <- ? alive               |
+         59  |                          | <- alive                 | alive -> 1               |
+         61  |                          | succ 0 -> 2              |                          |
+         62  |                          | notify -> 2              | <- notify                |
+         64  |                          |                          | prdc 0 -> 1              |
+             0                          1                          2                          3
+         65  step 7: stabilize 3
+         66  | <- ? state               |                          |                          | ? state -> 0
+         68  | 2/-/2 -> 3               |                          |                          | <- 2/-/2
+         70  | <- notify                |                          |                          | notify -> 0
+         72  | prdc 2 -> 3              |                          |                          |
+         73  step 8: reconcile 0
+         74  | ? succ -> 2              |                          | <- ? succ                |
+         76  | <- 0/-/1                 |                          | 0/-/1 -> 0               |
+         78  | succ2 - -> 0             |                          |                          |
+         79  step 9: reconcile 2
+         80  | <- ? succ                |                          | ? succ -> 0              |
+         82  | 2/0/3 -> 2               |                          | <- 2/0/3                 |
+         84  |                          |                          | succ2 - -> 2             |
+         85  step 10: stabilize 0
+         86  | ? state -> 2             |                          | <- ? state               |
+         88  | <- 0/2/1                 |                          | 0/2/1 -> 0               |
+         90  | ? alive -> 1             | <- ? alive               |                          |
+         92  | <- alive                 | alive -> 0               |                          |
+         94  | succ 2 -> 1              |                          |                          |
+         95  | notify -> 1              | <- notify                |                          |
+         97  |                          | prdc - -> 0              |                          |
+         98  step 11: stabilize 2
+         99  | <- ? state               |                          | ? state -> 0             |
+        101  | 1/0/3 -> 2               |                          | <- 1/0/3                 |
+        103  |                          |                          | ? alive -> 3             | <- ? alive
+        105  |                          |                          | <- alive                 | alive -> 2
+        107  |                          |                          | succ 0 -> 3              |
+        108  |                          |                          | notify -> 3              | <- notify
+        110  |                          |                          |                          | prdc - -> 2
+        111  step 12: fail 1
+        112  |                            fails                    |                          |
+        113  step 13: fail 3
+        114  |                                                     |                            fails
 
         before step 13:
             ring       0 -> 0
-            appendage  9 -> 10 -> 0
+            appendage  2 -> 3 -> 0
             node   succ   succ2    prdc
-               0      2!      0      10
-               9     10       9       2!
-              10      0       -       9
+               0      1!      0       3
+               2      3       2       1!
+               3      0       -       2
 
         at the end:
             ring       0 -> 0
-            ring       9 -> 9
+            ring       2 -> 2
             node   succ   succ2    prdc
-               0      2!      0      10!
-               9     10!      9       2!
+               0      1!      0       3!
+               2      3!      2       1!
 
         after fair maintenance:
             ring       0 -> 0
-            ring       9 -> 9
+            ring       2 -> 2
             node   succ   succ2    prdc
                0      0       0       0
-               9      9       9       9
+               2      2       2       2
 
         where it broke:
             AtMostOneRing is broken first after step 13
