@@ -12,6 +12,8 @@
 //! - *pairs*: the class of a node together with the class of its best successor, where a node's class is whether it is
 //!   on the ring, whether its first successor is dead, whether its list skips a live member, and whether its
 //!   predecessor is missing, dead, one that has it as best successor, or another.
+//!
+//! Others were tried: either family alone, with what is in flight, with consecutive states. `docs/search` says what they gave.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
