@@ -228,36 +228,36 @@ fn the_panic_says_it_all() {
         AtMostOneRing is broken (P02; Z12, OneOrderedRing)
 
         pointers as succ/succ2/prdc:
-            0: 2/0/10, 9: 10/9/2
+            0: 1/0/3, 2: 3/2/1
         the same after fair maintenance:
-            0: 0/0/0, 9: 9/9/9
+            0: 0/0/0, 2: 2/2/2
         assumptions:
             failure assumption held; no stable base in this version; perfect failure detection; every datagram arrives before the next step
         the 13 steps as executed:
-            circle 11
+            circle 4
             ring 1
-            reconcile 0
-            join 9 via 0
-            stabilize 9
-            stabilize 0
-            reconcile 9
-            join 10 via 9
+            join 1 via 0
             join 2 via 0
+            join 3 via 0
             stabilize 2
             stabilize 0
-            fail 2
-            stabilize 10
-            stabilize 9
-            fail 10
+            stabilize 1
+            stabilize 3
+            reconcile 0
+            reconcile 2
+            stabilize 0
+            stabilize 2
+            fail 1
+            fail 3
 
         replay it:
-            cargo run --release -- replay --version ccr2012 fuzz/artifacts/ccr2012/crash-55cb1cd5746cbceba5bcb979d81eb046d99e518f
+            cargo run --release -- replay --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d
         minimize it:
-            CHORD_FUZZ_ONLY=at-most-one-ring cargo fuzz tmin --sanitizer none --no-trace-compares --runs 20000 ccr2012 fuzz/artifacts/ccr2012/crash-55cb1cd5746cbceba5bcb979d81eb046d99e518f
+            CHORD_FUZZ_ONLY=at-most-one-ring cargo fuzz tmin --sanitizer none --no-trace-compares --runs 20000 ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d
         explain it:
-            cargo run --release -- explain --version ccr2012 fuzz/artifacts/ccr2012/crash-55cb1cd5746cbceba5bcb979d81eb046d99e518f
+            cargo run --release -- explain --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d
         view it:
-            cargo run --release -- view --version ccr2012 fuzz/artifacts/ccr2012/crash-55cb1cd5746cbceba5bcb979d81eb046d99e518f -o fuzz/artifacts/ccr2012/crash-55cb1cd5746cbceba5bcb979d81eb046d99e518f.html
+            cargo run --release -- view --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d -o fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d.html
 
     "#]].assert_eq(crash.message());
 }
