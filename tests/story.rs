@@ -296,7 +296,7 @@ fn the_artifact_with_two_rings() {
     let broken = Broken { property: Property::AtMostOneRing, first: Some(13), for_good: Some(13) };
     assert_eq!((story.broken, story.irreparable), (Some(broken), Some(13)));
     assert_eq!(story.steps[13].executed.unwrap().op, Op::Fail);
-    assert_eq!(story.after(13).pointers.rings(), [[Ident::new(0)], [Ident::new(9)]]);
+    assert_eq!(story.after(13).pointers.rings(), [[Ident::new(0)], [Ident::new(2)]]);
     assert_eq!(story.after(13).broken[0], Property::AtMostOneRing);
 }
 
