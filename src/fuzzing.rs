@@ -19,7 +19,7 @@ use crate::novelty::Novelty;
 use crate::property::Property;
 use crate::report;
 use crate::schedule::{MAX_BYTES, MAX_START, Schedule, mutate};
-use crate::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run};
+use crate::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run, signature};
 use crate::version::Version;
 
 /// The environment variable that names the only breaches that count, by name or slug, separated by commas. Pin it to a
@@ -113,16 +113,6 @@ impl Campaign {
         };
         Options { only, ..Options::default() }
     }
-
-    fn admits(&self, target: Target, schedule: &Schedule) -> bool {
-        self.ring.is_none_or(|ring| schedule.setup.fit(target.version.rules()).ring == ring)
-            && self.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
-    }
-}
-
-fn signature(text: &str) -> anyhow::Result<(Target, Breach)> {
-    let (target, breach) = text.split_once('/').with_context(|| format!("`{text}` is no signature"))?;
-    Ok((target.parse()?, breach.parse()?))
 }
 
 /// Counts a known finding. Like libFuzzer's pulse, the count is told whenever it is a power of two: the log of a job
@@ -221,7 +211,7 @@ impl<T: Fuzzed> Input<'_, T> {
         let schedule = Schedule::decode(self.bytes);
         let campaign = Campaign::get();
         let target = campaign.ablate(T::TARGET);
-        if !campaign.admits(target, &schedule) {
+        if !mutate::confined(&schedule, target.version.rules(), campaign.ring, campaign.delays) {
             return false;
         }
         let options = campaign.options(target);

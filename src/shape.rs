@@ -41,7 +41,7 @@ use crate::world;
 /// The shape of a schedule [as executed](crate::verdict::Outcome::executed) under these rules.
 #[must_use]
 pub fn shape(rules: Rules, schedule: &Schedule) -> Hash {
-    let atomic = !schedule.setup.faults && schedule.steps.iter().all(|step| step.immediate());
+    let atomic = !schedule.setup.faults && schedule.immediate();
     let turns = match rules {
         Rules::List { .. } if atomic => schedule.setup.ring,
         _ => 1,

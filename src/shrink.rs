@@ -307,7 +307,7 @@ impl Shrinker {
 
     /// Runs a candidate, and returns its steps as executed if it has the signature.
     fn execute(&mut self, candidate: &Schedule) -> Option<Schedule> {
-        let immediate = candidate.steps.iter().all(|step| step.immediate());
+        let immediate = candidate.immediate();
         if self.work >= self.effort.work || (self.worth.immediate && !immediate) {
             return None;
         }
@@ -396,8 +396,7 @@ fn delays(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
         let notices = shorter(step.notice).map(move |notice| Step { notice, ..step });
         replies.chain(notices).map(move |step| with(schedule, at, step))
     });
-    let delayed = schedule.steps.iter().any(|step| !step.immediate());
-    delayed.then_some(Schedule { steps: none, ..schedule.clone() }).into_iter().chain(each)
+    (!schedule.immediate()).then_some(Schedule { steps: none, ..schedule.clone() }).into_iter().chain(each)
 }
 
 /// One node under another's name, or two that exchange theirs.

@@ -126,9 +126,7 @@ impl Sweep {
 
     fn admits(&self, schedule: &Schedule) -> bool {
         let rules = self.target.version.rules();
-        !schedule.setup.faults
-            && self.shape.ring.is_none_or(|ring| schedule.setup.fit(rules).ring == ring)
-            && self.shape.delays.is_none_or(|delays| schedule.steps.iter().all(|step| step.immediate()) != delays)
+        !schedule.setup.faults && mutate::confined(schedule, rules, self.shape.ring, self.shape.delays)
     }
 
     /// Runs the schedule of this index.

@@ -15,6 +15,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
+use anyhow::Context as _;
+
 use crate::chord::list::{self, ListReplica};
 use crate::chord::tse2017::{self, TseReplica};
 use crate::model;
@@ -146,6 +148,17 @@ impl FromStr for Breach {
         let named = |breach: &Self| [breach.name(), breach.slug()].contains(&text);
         Self::all().find(named).ok_or_else(|| UnknownBreach(text.to_owned()))
     }
+}
+
+/// Reads a signature: a target and a breach, as in `ccr2012/OrderedRing` or `ccr2012/ordered-ring`.
+///
+/// # Errors
+///
+/// If it is not of this form, or there is no such target or breach.
+pub fn signature(text: &str) -> anyhow::Result<(Target, Breach)> {
+    let (target, breach) =
+        text.split_once('/').context("a signature is a target and a property, as in ccr2012/OrderedRing")?;
+    Ok((target.parse()?, breach.parse()?))
 }
 
 /// Which breaches count: all, or only some, so that a minimizer stays with the one that it is given.

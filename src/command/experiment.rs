@@ -32,7 +32,7 @@ use statrs::statistics::{Data, OrderStatistics as _};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-use super::{Status, print, progress};
+use super::{Status, print, progress, save};
 
 /// libFuzzer's flags in every arm that it runs, the control too. How often an edge is taken says little here and makes
 /// the corpus large; and an input that has led nowhere twice is left for another.
@@ -540,21 +540,10 @@ fn report(out: &Path, trials: &[Trial]) -> anyhow::Result<()> {
     }
     for result in &results {
         let file = format!("{}.svg", result.goal);
-        replace(&out.join(&file), plot(result).with_context(|| file)?.as_bytes())?;
+        save(&out.join(&file), plot(result).with_context(|| file)?.as_bytes())?;
     }
-    replace(&out.join("results.json"), (serde_json::to_string_pretty(&results)? + "\n").as_bytes())?;
-    replace(&out.join("results.md"), markdown(&results)?.as_bytes())
-}
-
-/// Writes a file as a whole or not at all.
-fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let write = || {
-        let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-        file.write_all(content)?;
-        file.persist(path)?;
-        anyhow::Ok(())
-    };
-    write().with_context(|| path.display().to_string())
+    save(&out.join("results.json"), (serde_json::to_string_pretty(&results)? + "\n").as_bytes())?;
+    save(&out.join("results.md"), markdown(&results)?.as_bytes())
 }
 
 /// A number of executions or hits as a floating-point number, which all of them fit.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use chord_fuzz::shrink::{Effort, Shrinker};
-use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run};
+use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run, signature};
 use indicatif::HumanCount;
 
 use super::input::{Inputs, only};
@@ -62,13 +62,6 @@ pub struct Shrink {
 
     /// The input, or `-` for standard input
     file: PathBuf,
-}
-
-/// Reads a signature, as in `ccr2012/OrderedRing` or `ccr2012/ordered-ring`.
-fn signature(text: &str) -> anyhow::Result<(Target, Breach)> {
-    let (target, breach) =
-        text.split_once('/').context("a signature is a target and a property, as in ccr2012/OrderedRing")?;
-    Ok((target.parse()?, breach.parse()?))
 }
 
 impl Shrink {

@@ -284,6 +284,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// Whether all that each step brings about arrives before the next one.
+    #[must_use]
+    pub fn immediate(&self) -> bool {
+        self.steps.iter().all(|step| step.immediate())
+    }
+
     /// The schedule that these bytes mean. Every byte string means one.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {

@@ -9,7 +9,8 @@
 use arrayvec::ArrayVec;
 use fastrand::Rng;
 
-use super::{DELAYED, HEADER, MAX_STEPS, Op, RECORD, START, table};
+use super::{DELAYED, HEADER, MAX_STEPS, Op, RECORD, START, Schedule, table};
+use crate::version::Rules;
 
 /// Of so many calls, one makes a fresh random schedule, whatever it is given.
 const FRESH: u32 = 10;
@@ -211,6 +212,14 @@ pub fn confine(flags: u8, ring: Option<u8>, delays: Option<bool>) -> u8 {
         Some(true) => flags | DELAYED,
         Some(false) => flags & !DELAYED,
     }
+}
+
+/// Whether a schedule starts, under these rules, with a ring of so many members, and has delays or none: what
+/// [`confine`] aims at.
+#[must_use]
+pub fn confined(schedule: &Schedule, rules: Rules, ring: Option<u8>, delays: Option<bool>) -> bool {
+    ring.is_none_or(|ring| schedule.setup.fit(rules).ring == ring)
+        && delays.is_none_or(|delays| schedule.immediate() != delays)
 }
 
 #[cfg(test)]
