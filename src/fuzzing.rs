@@ -22,8 +22,9 @@ use crate::schedule::{MAX_BYTES, MAX_START, Schedule, mutate};
 use crate::verdict::{Breach, Only, Options, Outcome, Target, Verdict, run, signature};
 use crate::version::Version;
 
-/// The environment variable that names the only breaches that count, by name or slug, separated by commas. Pin it to a
-/// finding's property before minimizing the finding, so that the minimizer does not drift to another one.
+/// The environment variable that names the only breaches that count, by name or slug, separated by commas (see
+/// [`Only`]). Pin it to a finding's property before minimizing the finding, so that the minimizer does not drift to
+/// another one.
 pub const ONLY: &str = "CHORD_FUZZ_ONLY";
 
 /// The environment variable that pins the start: only schedules that start with this many members are run, 1 to 6.

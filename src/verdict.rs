@@ -163,41 +163,73 @@ pub fn signature(text: &str) -> anyhow::Result<(Target, Breach)> {
 
 /// Which breaches count: all, or only some, so that a minimizer stays with the one that it is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Only(Option<Vec<Breach>>);
+pub struct Only(Option<Vec<Pin>>);
+
+/// One of the breaches that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pin {
+    breach: Breach,
+    /// How many members must be on a ring, at least, where it is broken.
+    ring: u32,
+}
 
 impl Only {
     /// Only these count.
     #[must_use]
     pub fn these(breaches: Vec<Breach>) -> Self {
-        Self(Some(breaches))
+        Self(Some(breaches.into_iter().map(|breach| Pin { breach, ring: 0 }).collect()))
     }
 
-    /// Whether this one counts.
+    /// Whether this one counts, at least on a ring that is big enough.
     #[must_use]
     pub fn counts(&self, breach: Breach) -> bool {
-        self.0.as_ref().is_none_or(|only| only.contains(&breach))
+        self.counts_on(breach, u32::MAX)
     }
 
-    /// What a run within the assumptions comes to.
-    fn verdict(&self, breach: Option<Breach>) -> Verdict {
+    /// Whether this one counts where so many members are on a ring.
+    fn counts_on(&self, breach: Breach, ring: u32) -> bool {
+        self.0.as_ref().is_none_or(|only| only.iter().any(|pin| pin.breach == breach && ring >= pin.ring))
+    }
+
+    /// What a run within the assumptions comes to that ends with this network.
+    fn verdict(&self, breach: Option<Breach>, network: &Snapshot) -> Verdict {
         match breach {
             None => Verdict::Ideal,
-            Some(breach) if self.counts(breach) => Verdict::Violated(breach),
+            Some(breach) if self.counts_on(breach, network.ring().len()) => Verdict::Violated(breach),
             Some(breach) => Verdict::Masked(breach),
         }
     }
 }
 
-/// Names of breaches, separated by commas; nothing at all stands for all.
-impl FromStr for Only {
-    type Err = UnknownBreach;
+/// Why a text does not say which breaches count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadPin {
+    /// There is no such breach.
+    #[error(transparent)]
+    Breach(#[from] UnknownBreach),
+    /// What follows the `@` is no number of members.
+    #[error("`{0}`: after the @ must be how many members are on a ring, a number from 1 to 16")]
+    Ring(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, UnknownBreach> {
+/// Names of breaches, separated by commas; nothing at all stands for all. `ordered-ring@5` counts only where at least
+/// five members are on a ring.
+impl FromStr for Only {
+    type Err = BadPin;
+
+    fn from_str(text: &str) -> Result<Self, BadPin> {
         let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
         if names.is_empty() {
             return Ok(Self::default());
         }
-        names.into_iter().map(str::parse).collect::<Result<_, _>>().map(Self::these)
+        let pin = |name: &str| match name.split_once('@') {
+            None => Ok(Pin { breach: name.parse()?, ring: 0 }),
+            Some((breach, ring)) => match ring.parse() {
+                Ok(ring @ 1..=16) => Ok(Pin { breach: breach.parse()?, ring }),
+                _ => Err(BadPin::Ring(name.to_owned())),
+            },
+        };
+        names.into_iter().map(pin).collect::<Result<_, _>>().map(|pins| Self(Some(pins)))
     }
 }
 
@@ -362,7 +394,7 @@ fn drive<R: Replica>(
     let mut settled = network;
     let unhealed = unhealed(rules, &mut settled);
     let breach = breach.or(unhealed);
-    let verdict = if assumptions.hold() { options.only.verdict(breach) } else { Verdict::Outside(breach) };
+    let verdict = if assumptions.hold() { options.only.verdict(breach, &network) } else { Verdict::Outside(breach) };
     Outcome { verdict, executed, assumptions, network, settled }
 }
 
@@ -400,8 +432,9 @@ pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, S
         }
         breach = bench.step(&network);
     }
-    let unhealed = unhealed(rules, &mut network);
-    (only.verdict(breach.or(unhealed)), executed)
+    let mut settled = network;
+    let unhealed = unhealed(rules, &mut settled);
+    (only.verdict(breach.or(unhealed), &network), executed)
 }
 
 /// Whether some order of maintenance makes the network ideal, in the atomic model, if nothing joins or fails any more.
@@ -572,6 +605,37 @@ mod tests {
             "nothing that can be violated is called `atmostonering`: there are at-least-one-ring, at-most-one-ring, \
              ordered-ring, connected-appendages, ordered-merges, ordered-appendages, valid-successor-list, invariant, \
              stalled, runaway"
+        );
+    }
+
+    #[test]
+    fn a_pin_may_ask_for_a_big_ring() {
+        let only: Only = "stalled,ordered-ring@3".parse().unwrap();
+        assert!(only.counts(Breach::Broken(Property::OrderedRing)));
+        let two_rings = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
+                        reconcile 0\nreconcile 2\nstabilize 0\nstabilize 2\nfail 1\nfail 3\n";
+        let schedule: Schedule = two_rings.parse().unwrap();
+        let two_rings = Breach::Broken(Property::AtMostOneRing);
+        for (pin, verdict) in [
+            ("at-most-one-ring@2", Verdict::Violated(two_rings)),
+            ("at-most-one-ring@3", Verdict::Masked(two_rings)),
+            ("ordered-ring", Verdict::Masked(two_rings)),
+        ] {
+            let only: Only = pin.parse().unwrap();
+            let target = Target::of(Version::CCR2012);
+            assert_eq!(rehearse(target, &schedule, &only).0, verdict, "{pin}");
+            assert_eq!(
+                run(target, &schedule, &Options { only, ..Options::default() }, &mut ()).verdict,
+                verdict,
+                "{pin}"
+            );
+        }
+        for pin in ["ordered-ring@", "ordered-ring@0", "ordered-ring@17", "ordered-ring@5@5", "@5", "ring@5"] {
+            assert!(pin.parse::<Only>().is_err(), "{pin}");
+        }
+        assert_eq!(
+            "ordered-ring@0".parse::<Only>().unwrap_err().to_string(),
+            "`ordered-ring@0`: after the @ must be how many members are on a ring, a number from 1 to 16"
         );
     }
 

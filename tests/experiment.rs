@@ -229,24 +229,25 @@ fn the_goals() {
     let dir = tempfile::tempdir().unwrap();
     let list = experiment(dir.path(), &["--list"]).code(0).stderr("");
     expect![[r#"
-        ccr-two-rings-one             ccr2012       AtMostOneRing        ring 1, no delays          50,000
-        ccr-disorder-ring3            ccr2012       OrderedRing          ring 3, no delays          50,000
-        ccr-disorder-one              ccr2012       OrderedRing          ring 1, no delays          50,000
-        ccr-disorder-ring5            ccr2012       OrderedRing          ring 5, no delays          50,000
-        ccr-two-rings-delays          ccr2012       AtMostOneRing        ring 1, delays             50,000
-        ccr-disorder-ring5-delays     ccr2012       OrderedRing          ring 5, delays            500,000
-        best-two-rings-one            best2012      AtMostOneRing        ring 1, no delays          50,000
-        best-disorder-one             best2012      OrderedRing          ring 1, no delays          50,000
-        claims-ordered-merges         claims        OrderedMerges        ring 1, no delays          50,000
-        claims-ordered-appendages     claims        OrderedAppendages    ring 1, no delays          50,000
-        claims-valid-successor-list   claims        ValidSuccessorList   ring 1, no delays          50,000
-        claims-at-most-one-ring       claims        AtMostOneRing        ring 1, no delays          50,000
-        claims-ordered-ring           claims        OrderedRing          ring 1, no delays          50,000
-        sigcomm-at-least-one-ring     sigcomm2001   AtLeastOneRing       ring 1, no delays          50,000
-        sigcomm-connected-appendages  sigcomm2001   ConnectedAppendages  ring 1, no delays          50,000
-        sigcomm-at-most-one-ring      sigcomm2001   AtMostOneRing        ring 1, no delays          50,000
-        sigcomm-ordered-ring          sigcomm2001   OrderedRing          ring 1, no delays          50,000
-        tse-disorder-nobase           tse2017-base  OrderedRing          any start, any delays      50,000
+        ccr-two-rings-one             ccr2012       AtMostOneRing        ring 1, no delays                      50,000
+        ccr-disorder-ring3            ccr2012       OrderedRing          ring 3, no delays                      50,000
+        ccr-disorder-one              ccr2012       OrderedRing          ring 1, no delays                      50,000
+        ccr-disorder-ring5            ccr2012       OrderedRing          ring 5, no delays                      50,000
+        ccr-two-rings-delays          ccr2012       AtMostOneRing        ring 1, delays                         50,000
+        ccr-disorder-five-one         ccr2012       OrderedRing          ring 1, no delays, 5 on a ring        500,000
+        ccr-disorder-ring5-delays     ccr2012       OrderedRing          ring 5, delays                        500,000
+        best-two-rings-one            best2012      AtMostOneRing        ring 1, no delays                      50,000
+        best-disorder-one             best2012      OrderedRing          ring 1, no delays                      50,000
+        claims-ordered-merges         claims        OrderedMerges        ring 1, no delays                      50,000
+        claims-ordered-appendages     claims        OrderedAppendages    ring 1, no delays                      50,000
+        claims-valid-successor-list   claims        ValidSuccessorList   ring 1, no delays                      50,000
+        claims-at-most-one-ring       claims        AtMostOneRing        ring 1, no delays                      50,000
+        claims-ordered-ring           claims        OrderedRing          ring 1, no delays                      50,000
+        sigcomm-at-least-one-ring     sigcomm2001   AtLeastOneRing       ring 1, no delays                      50,000
+        sigcomm-connected-appendages  sigcomm2001   ConnectedAppendages  ring 1, no delays                      50,000
+        sigcomm-at-most-one-ring      sigcomm2001   AtMostOneRing        ring 1, no delays                      50,000
+        sigcomm-ordered-ring          sigcomm2001   OrderedRing          ring 1, no delays                      50,000
+        tse-disorder-nobase           tse2017-base  OrderedRing          any start, any delays                  50,000
     "#]]
     .assert_eq(stdout(&list));
     let help = experiment(dir.path(), &["--help"]).code(0).stderr("");

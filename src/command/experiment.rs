@@ -21,7 +21,7 @@ use chord_fuzz::fuzzing::{DELAYS, FEEDBACK, MUTATOR, ONLY, RING, SWITCHES};
 use chord_fuzz::property::Property;
 use chord_fuzz::schedule::MAX_BYTES;
 use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Only, Options, Target};
+use chord_fuzz::verdict::{Breach, Options, Target};
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use current_platform::CURRENT_PLATFORM;
@@ -45,6 +45,8 @@ struct Goal {
     target: &'static str,
     switches: &'static str,
     property: Property,
+    /// How many members must be on a ring, at least, where it is broken.
+    on: Option<u8>,
     /// What the search is confined to.
     ring: Option<u8>,
     delays: Option<bool>,
@@ -54,7 +56,7 @@ struct Goal {
 
 /// A goal that starts from one member, without delays: the setting of Z12's own traces.
 const fn from_one(name: &'static str, target: &'static str, property: Property) -> Goal {
-    Goal { name, target, switches: "", property, ring: Some(1), delays: Some(false), cap: CAP }
+    Goal { name, target, switches: "", property, on: None, ring: Some(1), delays: Some(false), cap: CAP }
 }
 
 /// Executions to spend on a trial by default: at least ten times what a guided arm needs, so that an arm that is ten
@@ -67,7 +69,8 @@ const GOALS: &[Goal] = &[
     from_one("ccr-disorder-one", "ccr2012", Property::OrderedRing),
     Goal { ring: Some(5), ..from_one("ccr-disorder-ring5", "ccr2012", Property::OrderedRing) },
     Goal { delays: Some(true), ..from_one("ccr-two-rings-delays", "ccr2012", Property::AtMostOneRing) },
-    // Where a blind loop is lost: a big ring to break, and datagrams that overtake each other.
+    // Where a blind loop is lost: a big ring to break, which has to be grown first, or datagrams that overtake each other.
+    Goal { on: Some(5), cap: 500_000, ..from_one("ccr-disorder-five-one", "ccr2012", Property::OrderedRing) },
     Goal {
         ring: Some(5),
         delays: Some(true),
@@ -108,18 +111,25 @@ impl Goal {
         Ok(format!("{}{}", self.target, self.switches).parse()?)
     }
 
+    /// What counts, for [`ONLY`].
+    fn pin(&self) -> String {
+        let slug = self.property.slug();
+        self.on.map_or_else(|| slug.to_owned(), |on| format!("{slug}@{on}"))
+    }
+
     /// What the search is confined to, in words.
     fn start(&self) -> String {
         let ring = self.ring.map_or_else(|| "any start".to_owned(), |ring| format!("ring {ring}"));
         let delays = self.delays.map_or("any delays", |delays| if delays { "delays" } else { "no delays" });
-        format!("{ring}, {delays}")
+        let on = self.on.map_or_else(String::new, |on| format!(", {on} on a ring"));
+        format!("{ring}, {delays}{on}")
     }
 
     /// The line of `--list`.
     fn line(&self) -> String {
         let Self { name, target, switches, property, cap, .. } = self;
         let cap = HumanCount(*cap).to_string();
-        format!("{name:28}  {:12}  {property:19}  {:22}  {cap:>9}", format!("{target}{switches}"), self.start())
+        format!("{name:28}  {:12}  {property:19}  {:34}  {cap:>9}", format!("{target}{switches}"), self.start())
     }
 }
 
@@ -430,7 +440,7 @@ impl Experiment {
 fn blind(planned: &Planned) -> anyhow::Result<(bool, u64)> {
     let Planned { goal, seed, cap, .. } = *planned;
     let breach = Breach::Broken(goal.property);
-    let options = Options { only: Only::these(vec![breach]), ..Options::default() };
+    let options = Options { only: goal.pin().parse()?, ..Options::default() };
     let shape = Shape { steps: 60, ring: goal.ring, delays: goal.delays };
     let hit = Sweep::new(goal.tested()?, options, seed.into(), shape)?.first_hit(breach, cap);
     Ok((hit.is_some(), hit.map_or(cap, |index| index + 1)))
@@ -452,7 +462,7 @@ fn fuzz(planned: &Planned, target: &Path, mutator: &str, feedback: &str) -> anyh
         .env(MUTATOR, mutator)
         .env(FEEDBACK, feedback)
         .env(SWITCHES, goal.switches)
-        .env(ONLY, goal.property.slug())
+        .env(ONLY, goal.pin())
         .env(RING, or_any(goal.ring.map(|ring| ring.to_string())))
         .env(DELAYS, or_any(goal.delays.map(|delays| if delays { "yes" } else { "no" }.to_owned())))
         .env_remove("RUST_BACKTRACE")

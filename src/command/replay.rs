@@ -37,7 +37,8 @@ All but a violation pass.
 
 Environment:
   CHORD_FUZZ_ONLY  the only properties whose violations count, by name or as in
-                   at-most-one-ring, separated by commas; empty for all
+                   at-most-one-ring, separated by commas; empty for all;
+                   ordered-ring@5 counts where 5 members are on a ring, or more
 
 Exit status:
   0    every file passes
