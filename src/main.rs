@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::assemble::Assemble;
+use command::campaign::Campaign;
 use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::experiment::Experiment;
@@ -41,6 +42,7 @@ enum Command {
     Stats(Stats),
     Sweep(Sweep),
     Experiment(Experiment),
+    Campaign(Campaign),
     Completions(Completions),
 }
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),
+        Command::Campaign(campaign) => campaign.run(),
         Command::Completions(completions) => completions.run(),
     })
 }

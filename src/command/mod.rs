@@ -1,6 +1,7 @@
 //! The subcommands, one file for each, and what they share: exit statuses, and how they write.
 
 pub mod assemble;
+pub mod campaign;
 pub mod completions;
 pub mod disassemble;
 pub mod experiment;
