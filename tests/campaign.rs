@@ -84,13 +84,13 @@ fn what_cannot_be_read_is_told_in_a_line() {
     assert!(error(&unwritable).starts_with("error: missing/plot.svg: "));
 }
 
-/// A line without an end is not taken into memory.
 #[cfg(unix)]
 #[test]
-fn a_huge_file_is_no_log() {
+fn a_huge_file_is_not_read_whole() {
     let dir = tempfile::tempdir().unwrap();
     fs::File::create(dir.path().join("huge")).unwrap().set_len(1 << 30).unwrap();
-    campaign(dir.path(), &["huge"]).code(2);
+    let told = campaign(dir.path(), &["huge"]).code(2).stdout("");
+    assert_eq!(error(&told), "error: huge: longer than 67108864 bytes");
 }
 
 #[cfg(unix)]

@@ -1,14 +1,14 @@
 //! `chord-fuzz campaign`: what the log of a long campaign says.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use indicatif::HumanCount;
 use plotters::prelude::*;
 
+use super::input::head;
 use super::{Status, print, save};
 
 const AFTER_HELP: &str = "\
@@ -26,8 +26,8 @@ Examples:
   chord-fuzz campaign /tmp/campaign/log
   chord-fuzz campaign /tmp/campaign/log --svg /tmp/campaign/log.svg";
 
-/// The longest line that is read of a log; libFuzzer's are much shorter.
-const LONGEST_LINE: usize = 1 << 16;
+/// The longest log: a line of a hundred bytes for each job, of which each but the first few takes minutes.
+const LONGEST_LOG: usize = 1 << 26;
 
 /// Says what the log of a long campaign says
 #[derive(Debug, clap::Args)]
@@ -83,21 +83,16 @@ impl Pulse {
 
 /// The pulses of a log, by runs: a run begins where the executions are fewer than before.
 fn read(log: &Path) -> anyhow::Result<Vec<Vec<Pulse>>> {
-    let mut lines = BufReader::new(File::open(log)?);
+    let bytes = head(File::open(log)?, LONGEST_LOG + 1)?;
+    ensure!(bytes.len() <= LONGEST_LOG, "longer than {LONGEST_LOG} bytes");
     let mut runs: Vec<Vec<Pulse>> = Vec::new();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let mut most = std::io::Read::take(&mut lines, LONGEST_LINE as u64);
-        if most.read_until(b'\n', &mut line)? == 0 {
-            return Ok(runs);
-        }
-        let Some(pulse) = Pulse::read(&String::from_utf8_lossy(&line)) else { continue };
+    for pulse in String::from_utf8_lossy(&bytes).lines().filter_map(Pulse::read) {
         match runs.last_mut() {
             Some(run) if run.last().is_some_and(|last| last.executions <= pulse.executions) => run.push(pulse),
             _ => runs.push(vec![pulse]),
         }
     }
+    Ok(runs)
 }
 
 impl Campaign {

@@ -112,8 +112,8 @@ fn read(file: &Path, most: usize) -> io::Result<Vec<u8>> {
     if file == Path::new("-") { head(io::stdin(), most) } else { head(File::open(file)?, most) }
 }
 
-/// The first bytes: the rest is not even read.
-fn head(input: impl Read, most: usize) -> io::Result<Vec<u8>> {
+/// The first bytes, at most so many: the rest is not even read.
+pub fn head(input: impl Read, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
