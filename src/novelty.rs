@@ -135,6 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn every_feature_of_every_network_is_marked() {
+        let schedule: Schedule = "join 3 via 0\nstabilize 3\nstabilize 0\nfail 3\n".parse().unwrap();
+        let mut seen = Seen(vec![0; FEATURES]);
+        let _ = run(Target::all()[1], &schedule, &Options::default(), &mut seen);
+        let _ = run(Target::all()[1], &schedule, &Options::default(), &mut Novelty);
+        let marked = |feature: usize| COUNTERS.0[feature].load(Ordering::Relaxed) == 1;
+        let reached: Vec<_> = (0..FEATURES).filter(|&feature| seen.0[feature] > 0).collect();
+        assert!(reached.len() > 5 && reached.iter().all(|&feature| marked(feature)), "{reached:?}");
+    }
+
+    #[test]
     fn the_counters_are_laid_out_as_libfuzzer_wants() {
         assert_eq!(size_of::<Counters>() % 8, 0);
         assert_eq!(std::ptr::from_ref(&COUNTERS).addr() % 64, 0);
