@@ -224,11 +224,11 @@ impl Recording {
     }
 
     /// Writes that a node reports itself, alive with these pointers, or as failing.
-    fn report(&mut self, node: Ident, pointers: Option<&Pointers>) {
+    fn report(&mut self, node: Ident, pointers: Option<Pointers>) {
         let report = match pointers {
             Some(Pointers { list, prdc, .. }) => {
                 let number = |x: Option<Ident>| x.map_or(-1, |x| i16::from(x.get()));
-                let [succ, succ2, prdc] = [list.first(), list.second(), *prdc].map(number);
+                let [succ, succ2, prdc] = [list.first(), list.second(), prdc].map(number);
                 format!("RPT {node} {} 1 {succ} {succ2} {prdc}", self.date)
             }
             None => format!("RPT {node} {} 0 -1 -1 -1", self.date),
@@ -237,7 +237,7 @@ impl Recording {
         self.send(node, observer(), MAX_IDENTS, report.as_bytes(), Some((OBSERVER, self.vt)));
     }
 
-    fn changed(&mut self, node: Ident, pointers: &Pointers) {
+    fn changed(&mut self, node: Ident, pointers: Pointers) {
         if self.dead.contains(node) {
             self.problem = Some(Inexpressible::Rejoin(node));
             return;
@@ -262,7 +262,7 @@ impl Observer for Recording {
                     self.enter(node);
                 }
                 for node in network.members().iter() {
-                    self.changed(node, network.pointers(node));
+                    self.changed(node, *network.pointers(node));
                 }
             }
             Event::Step(Step { op: Op::Join, node, .. }) if self.connections[node.index()].is_none() => {
@@ -272,7 +272,7 @@ impl Observer for Recording {
             Event::Received { at, from, message } => self.received(at, from, message),
             Event::Changed { node, now: Some(pointers) } => {
                 self.date += 1;
-                self.changed(node, &pointers);
+                self.changed(node, pointers);
             }
             // Who is no member any more has gone, and is told of so.
             Event::Step(_) | Event::Unanswered { .. } | Event::Changed { now: None, .. } => {}
