@@ -1,4 +1,5 @@
-//! A run as a *weft-log*, the recording that W26's own tools read: an outside judge, which shares no code with us.
+//! A run as a *weft-log*, the recording that W26's own tools read: an outside judge, which shares no code
+//! with us but the broker itself.
 //!
 //! A log is the sequence of operations that a broker was asked to do, and what came of each. W26's replayer does them
 //! again with a broker of its own and must come to the same, byte for byte; its checker judges the network by the state

@@ -1,4 +1,5 @@
-//! Our runs before an outside judge: the published replayer, checker and model of W26, which share no code with us.
+//! Our runs before an outside judge: the published replayer, checker and model of W26, which share no code with us but
+//! the broker itself.
 //!
 //! The counts are small here; `CHORD_FUZZ_RUNS=10000 cargo test --release --test weftlog` is the large run.
 

@@ -12,11 +12,11 @@ use super::{Status, put};
 const AFTER_HELP: &str = "\
 Writes a run as a weft-log, the recording of the project that publishes the
 broker: every operation of the broker, and a report of every change of a node's
-pointers. Its tools, which share no code with this one, then judge the run:
-`weft replay` has a broker of its own do the same operations, and compares;
-`chord-check` looks for broken properties in the network at the end, on a circle
-of 2^4 identifiers. `weft` is built from that project's sources; `chord-check`
-comes with its crate weft-chord, 0.0.2.
+pointers. Its tools, which share with this one the broker and nothing else, then
+judge the run: `weft replay` has a broker of its own do the same operations, and
+compares; `chord-check` looks for broken properties in the network at the end,
+on a circle of 2^4 identifiers. They are in its crates weft-dst and weft-chord,
+0.0.2.
 
 The log ends where the run ends: at a violation, or after everything has
 arrived. No maintenance follows. So `chord-check` also names what is broken and
