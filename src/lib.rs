@@ -65,4 +65,5 @@ pub mod trace;
 pub mod triage;
 pub mod verdict;
 pub mod version;
+pub mod weftlog;
 pub mod world;

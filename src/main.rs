@@ -12,6 +12,7 @@ use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::experiment::Experiment;
 use command::explain::Explain;
+use command::export::Export;
 use command::normalize::Normalize;
 use command::replay::Replay;
 use command::shrink::Shrink;
@@ -34,6 +35,7 @@ enum Command {
     Replay(Replay),
     Explain(Explain),
     View(View),
+    Export(Export),
     Assemble(Assemble),
     Disassemble(Disassemble),
     Normalize(Normalize),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => replay.run(),
         Command::Explain(explain) => explain.run(),
         Command::View(view) => view.run(),
+        Command::Export(export) => export.run(),
         Command::Assemble(assemble) => assemble.run(),
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),

@@ -147,7 +147,7 @@ impl Default for Network {
     }
 }
 
-fn address(node: Ident) -> VAddr {
+pub(crate) fn address(node: Ident) -> VAddr {
     VAddr::new(0x7f00_0001 + u32::from(node.get()), 1)
 }
 

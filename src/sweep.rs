@@ -184,8 +184,9 @@ impl Sweep {
     }
 }
 
-/// The first step by which a node joins that has been a member before.
-fn rejoin(schedule: &Schedule) -> Option<usize> {
+/// The index of the first step by which a node joins that the run starts with or that has joined before, if there is one.
+#[must_use]
+pub fn rejoin(schedule: &Schedule) -> Option<usize> {
     let mut been = schedule.setup.members();
     schedule.steps.iter().position(|step| {
         let again = step.op == Op::Join && been.contains(step.node);

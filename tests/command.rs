@@ -91,6 +91,7 @@ fn help_of_the_command() {
           replay       Runs inputs without libFuzzer and prints what each comes to
           explain      Tells a run: what each step brings about, and where what breaks
           view         Shows a run: as a page to step through, or as still pictures
+          export       Writes a run for the tools of others to judge
           assemble     Makes an input of a schedule in text form
           disassemble  Writes an input as text: the steps as given
           normalize    Writes an input in its canonical form: the steps as executed

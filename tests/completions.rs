@@ -84,6 +84,7 @@ fn bash_completes() {
     }
     assert_eq!(complete("chord-fuzz rep", 1), "replay\n");
     assert_eq!(complete("chord-fuzz stats --js", 2), "--json\n");
+    assert_eq!(complete("chord-fuzz export --we", 2), "--weftlog\n");
     assert_eq!(complete("chord-fuzz completions z", 2), "zsh\n");
 }
 

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod disassemble;
 pub mod experiment;
 pub mod explain;
+pub mod export;
 pub mod input;
 pub mod normalize;
 pub mod replay;
