@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 use command::assemble::Assemble;
 use command::completions::Completions;
 use command::disassemble::Disassemble;
+use command::exhaust::Exhaust;
 use command::experiment::Experiment;
 use command::explain::Explain;
 use command::normalize::Normalize;
@@ -40,6 +41,7 @@ enum Command {
     Triage(Triage),
     Stats(Stats),
     Sweep(Sweep),
+    Exhaust(Exhaust),
     Experiment(Experiment),
     Completions(Completions),
 }
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Command::Triage(triage) => triage.run(),
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
+        Command::Exhaust(exhaust) => exhaust.run(),
         Command::Experiment(experiment) => experiment.run(),
         Command::Completions(completions) => completions.run(),
     })

@@ -3,6 +3,7 @@
 pub mod assemble;
 pub mod completions;
 pub mod disassemble;
+pub mod exhaust;
 pub mod experiment;
 pub mod explain;
 pub mod input;
