@@ -73,14 +73,16 @@ impl Model for Chord {
 
     fn properties(&self) -> Vec<Check<Self>> {
         vec![
-            Check::always("a member is left", |_, state| !state.network.members().is_empty()),
-            Check::always("AtLeastOneRing", |_, state| Property::AtLeastOneRing.holds(&state.network)),
-            Check::always("AtMostOneRing", |_, state| Property::AtMostOneRing.holds(&state.network)),
-            Check::always("OrderedRing", |_, state| Property::OrderedRing.holds(&state.network)),
-            Check::always("ConnectedAppendages", |_, state| Property::ConnectedAppendages.holds(&state.network)),
-            Check::always("OrderedMerges", |_, state| Property::OrderedMerges.holds(&state.network)),
-            Check::always("OrderedAppendages", |_, state| Property::OrderedAppendages.holds(&state.network)),
-            Check::always("ValidSuccessorList", |_, state| Property::ValidSuccessorList.holds(&state.network)),
+            Check::<Self>::always("a member is left", |_, state| !state.network.members().is_empty()),
+            Check::<Self>::always("AtLeastOneRing", |_, state| Property::AtLeastOneRing.holds(&state.network)),
+            Check::<Self>::always("AtMostOneRing", |_, state| Property::AtMostOneRing.holds(&state.network)),
+            Check::<Self>::always("OrderedRing", |_, state| Property::OrderedRing.holds(&state.network)),
+            Check::<Self>::always("ConnectedAppendages", |_, state| {
+                Property::ConnectedAppendages.holds(&state.network)
+            }),
+            Check::<Self>::always("OrderedMerges", |_, state| Property::OrderedMerges.holds(&state.network)),
+            Check::<Self>::always("OrderedAppendages", |_, state| Property::OrderedAppendages.holds(&state.network)),
+            Check::<Self>::always("ValidSuccessorList", |_, state| Property::ValidSuccessorList.holds(&state.network)),
         ]
     }
 }
