@@ -13,7 +13,7 @@ use chord_fuzz::exhaust::{Bounds, Explored, Search};
 use chord_fuzz::property::Property;
 use chord_fuzz::schedule::{Op, Schedule, Setup};
 use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::trace::Observer;
+use chord_fuzz::trace::{Event, Observer};
 use chord_fuzz::verdict::{Breach, Options, Target, Verdict, can_heal, run};
 use expect_test::{Expect, expect};
 
@@ -50,22 +50,55 @@ const fn setup(circle: u8, ring: u8) -> Setup {
 
 #[test]
 fn the_table_of_ccr2012() {
-    prints(&["--version", "ccr2012", "--joins", "3", "--failures", "2"], &expect![[""]]);
+    prints(&["--version", "ccr2012", "--joins", "3", "--failures", "2"], &expect![[r#"
+        ccr2012 from one member on a circle of 4, lists of 2; joins: at most 3; failures: at most 2
+        exhausted: 13017 networks, 14042 states
+        irreparable although nothing is broken: 0
+
+        property                broken  irreparable  to broken  to violation  to irreparable
+        AtLeastOneRing               0            0          -             -               -
+        AtMostOneRing              488          288         11            13              13
+        OrderedRing                  0            0          -             -               -
+        ConnectedAppendages          0            0          -             -               -
+    "#]]);
 }
 
 #[test]
 fn the_table_of_tse2017() {
-    prints(&["--version", "tse2017", "--circle", "5"], &expect![[""]]);
+    prints(&["--version", "tse2017", "--circle", "5"], &expect![[r#"
+        tse2017 from an ideal ring of 3 on a circle of 5, lists of 2; joins: any number; failures: any number
+        exhausted: 10986 networks, 10986 states
+        irreparable although nothing is broken: 0
+
+        property                broken  irreparable  to broken  to violation  to irreparable
+        Invariant                    0            0          -             -               -
+        AtLeastOneRing               0            0          -             -               -
+        AtMostOneRing                0            0          -             -               -
+        OrderedRing                  0            0          -             -               -
+        ConnectedAppendages          0            0          -             -               -
+    "#]]);
 }
 
 #[test]
 fn the_table_of_claims_as_json() {
-    prints(&["--version", "claims", "--joins", "2", "--failures", "1", "--json"], &expect![[""]]);
+    prints(&["--version", "claims", "--joins", "2", "--failures", "1", "--json"], &expect![[r#"
+        {"format":1,"target":"claims","ring":1,"circle":4,"list_len":2,"joins":2,"failures":1,"exhausted":true,"networks":991,"states":1025,"doomed":0,"properties":[{"property":"AtLeastOneRing","broken":0,"irreparable":0,"to_broken":null,"to_violation":null,"to_irreparable":null},{"property":"AtMostOneRing","broken":0,"irreparable":0,"to_broken":null,"to_violation":null,"to_irreparable":null},{"property":"OrderedRing","broken":0,"irreparable":0,"to_broken":null,"to_violation":null,"to_irreparable":null},{"property":"ConnectedAppendages","broken":0,"irreparable":0,"to_broken":null,"to_violation":null,"to_irreparable":null},{"property":"OrderedMerges","broken":24,"irreparable":0,"to_broken":4,"to_violation":4,"to_irreparable":null},{"property":"OrderedAppendages","broken":0,"irreparable":0,"to_broken":null,"to_violation":null,"to_irreparable":null},{"property":"ValidSuccessorList","broken":43,"irreparable":0,"to_broken":8,"to_violation":8,"to_irreparable":null}]}
+    "#]]);
 }
 
 #[test]
 fn a_search_that_stops_early_says_so() {
-    prints(&["--version", "sigcomm2001", "--networks", "1000"], &expect![[""]]);
+    prints(&["--version", "sigcomm2001", "--networks", "1000"], &expect![[r#"
+        sigcomm2001 from one member on a circle of 4, lists of 2; joins: any number; failures: any number
+        NOT exhausted: stopped at 1002 networks, 1002 states
+        irreparable although nothing is broken: ?
+
+        property                broken  irreparable  to broken  to violation  to irreparable
+        AtLeastOneRing              39            ?          4             4               4
+        AtMostOneRing                0            ?          -             -               -
+        OrderedRing                  0            ?          -             -               -
+        ConnectedAppendages         45            ?          5             5               5
+    "#]]);
 }
 
 /// A shortest schedule is a run of the fuzzer, as it stands, with the verdict that it is printed for.
@@ -120,9 +153,13 @@ fn pipes_into_replay() {
     let replay = replay.args(["replay", "--version", "ccr2012", "-"]).write_stdin(stdout(&schedule)).assert().code(1);
     assert!(stdout(&replay).starts_with("-  ccr2012/AtMostOneRing            13 steps"), "{}", stdout(&replay));
     let none = exhaust(&["--version", "ccr2012", "--shortest", "ordered-ring", "--joins", "1"]).code(1).stdout("");
-    expect![[""]].assert_eq(stderr(&none));
+    expect![[r#"
+        error: ccr2012/OrderedRing: no schedule; all 70 networks seen
+    "#]].assert_eq(stderr(&none));
     let early = exhaust(&["--version", "ccr2012", "--shortest", "ordered-ring", "--networks", "9"]).code(1).stdout("");
-    expect![[""]].assert_eq(stderr(&early));
+    expect![[r#"
+        error: ccr2012/OrderedRing: no schedule; the search stopped early: none of 11 networks seen
+    "#]].assert_eq(stderr(&early));
 }
 
 #[test]
@@ -177,6 +214,8 @@ fn a_closed_pipe_ends_it_quietly() {
 struct Passed(HashSet<Snapshot>);
 
 impl Observer for Passed {
+    fn observe(&mut self, _event: impl FnOnce() -> Event) {}
+
     fn see(&mut self, now: &Snapshot, changed: bool) {
         if changed {
             self.0.insert(*now);
@@ -243,8 +282,9 @@ fn random_runs_stay_within_what_is_reachable() {
         compare("ccr2012", setup(4, 2), at_most(2, 2), 3_000, true),
         compare("best2012", setup(4, 1), at_most(3, 2), 3_000, false),
         compare("best2012", setup(4, 2), at_most(2, 2), 3_000, false),
+        compare("tse2017", setup(6, 3), at_most(2, 1), 3_000, true),
     ];
-    expect![[""]].assert_eq(&format!("{shares:?}"));
+    expect!["[5, 12, 7, 19, 7, 18]"].assert_eq(&format!("{shares:?}"));
 }
 
 /// All joins and failures: some minutes, and the figures of `docs/exhaustive.md`.

@@ -79,12 +79,12 @@ pub struct Exhaust {
     #[arg(long, value_name = "N", default_value_t = MIN_CIRCLE)]
     circle: u8,
 
-    /// Start with an ideal ring of this many members, or with one
-    /// member; by default the fewest that the version starts with
+    /// Start with an ideal ring of so many, or with 1
+    /// member; by default the fewest there can be
     #[arg(long, value_name = "K", verbatim_doc_comment)]
     ring: Option<u8>,
 
-    /// The length of successor lists: 2, or 3 for tse2017
+    /// The length of successor lists, 2 or 3
     #[arg(long, value_name = "R", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=3))]
     lists: u8,
 
@@ -96,7 +96,7 @@ pub struct Exhaust {
     #[arg(long, value_name = "N")]
     failures: Option<u8>,
 
-    /// Stop early at more than this many networks
+    /// Stop beyond so many networks
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     networks: u32,
 
@@ -155,8 +155,8 @@ impl Exhaust {
             write(io::stdout().lock(), schedule.to_string().as_bytes())?;
             return Ok(Status::Passed);
         }
-        let seen = if explored.exhausted() { "all" } else { "the search stopped early: none of" };
-        complain(format_args!("{}/{property}: no schedule; {seen} {} networks seen", self.version, summary.networks));
+        let seen = if explored.exhausted() { "none of all" } else { "the search stopped early, and none of the first" };
+        complain(format_args!("{}/{property}: no schedule; {seen} {} networks", self.version, summary.networks));
         Ok(Status::Violated)
     }
 
