@@ -289,7 +289,6 @@ impl State {
             #[expect(clippy::cast_possible_truncation, reason = "the bits of one node")]
             let fields = (self.0 >> (NODE * node.index())) as u16;
             if fields != 0 {
-                #[expect(clippy::cast_possible_truncation, reason = "three bits")]
                 let field = |i: usize| match (fields >> (FIELD * i) & 7) as u8 {
                     0 => None,
                     x => Some(Ident::new(x - 1)),

@@ -133,15 +133,16 @@ impl Exhaust {
         let explored = search.explore(self.networks, |states| bar.set_position(states as u64));
         bar.finish_and_clear();
         let summary = explored.summary();
-        match self.shortest {
-            Some(property) => self.print_shortest(&explored, &summary, property),
-            None => {
-                let json = || serde_json::to_string(&self.document(setup, &explored, &summary)).map(|json| json + "\n");
-                let text = if self.json { json()? } else { self.table(setup, &explored, &summary) };
-                write(io::stdout().lock(), text.as_bytes())?;
-                Ok(Status::Passed)
-            }
+        if let Some(property) = self.shortest {
+            return self.print_shortest(&explored, &summary, property);
         }
+        let text = if self.json {
+            serde_json::to_string(&self.document(setup, &explored, &summary))? + "\n"
+        } else {
+            self.table(setup, &explored, &summary)
+        };
+        write(io::stdout().lock(), text.as_bytes())?;
+        Ok(Status::Passed)
     }
 
     fn setup(&self) -> Setup {
