@@ -44,6 +44,7 @@
 //! ```
 
 pub mod chord;
+pub mod exhaust;
 pub mod fuzzing;
 pub mod ident;
 pub mod model;

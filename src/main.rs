@@ -10,6 +10,7 @@ use command::assemble::Assemble;
 use command::campaign::Campaign;
 use command::completions::Completions;
 use command::disassemble::Disassemble;
+use command::exhaust::Exhaust;
 use command::experiment::Experiment;
 use command::explain::Explain;
 use command::export::Export;
@@ -43,6 +44,7 @@ enum Command {
     Triage(Triage),
     Stats(Stats),
     Sweep(Sweep),
+    Exhaust(Exhaust),
     Experiment(Experiment),
     Campaign(Campaign),
     Completions(Completions),
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Command::Triage(triage) => triage.run(),
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
+        Command::Exhaust(exhaust) => exhaust.run(),
         Command::Experiment(experiment) => experiment.run(),
         Command::Campaign(campaign) => campaign.run(),
         Command::Completions(completions) => completions.run(),

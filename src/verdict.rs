@@ -487,7 +487,7 @@ pub(crate) fn heal(rules: Rules, network: &mut Snapshot) -> bool {
 }
 
 /// Where a world is judged, step by step.
-struct Bench {
+pub(crate) struct Bench {
     rules: Rules,
     /// What is judged at every event.
     at_events: Vec<Property>,
@@ -500,7 +500,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(target: Target, only: &Only) -> Self {
+    pub(crate) fn new(target: Target, only: &Only) -> Self {
         let rules = target.version.rules();
         let invariant = matches!(rules, Rules::Tse { base: true, .. });
         let at_events = match target.judge {
@@ -572,7 +572,7 @@ impl Bench {
     }
 
     /// Judges the network after a step of the model: its events are one, and all is quiet.
-    fn step(&self, network: &Snapshot) -> Option<Breach> {
+    pub(crate) fn step(&self, network: &Snapshot) -> Option<Breach> {
         let broken = first_broken(network, &self.at_events).map(Breach::Broken);
         broken.or_else(|| if self.at_quiet && !sound(network) { lost(self.rules, network) } else { None })
     }

@@ -449,3 +449,17 @@ pub fn action(step: Step) -> Option<Action> {
         Op::Lose | Op::Cut | Op::Mend => return None,
     })
 }
+
+/// The step, without delays, that [`action`] makes this of.
+pub(crate) fn step(action: Action) -> Step {
+    let (op, node, contact) = match action {
+        Action::Join { node, via } => (Op::Join, node, via),
+        Action::Fail { node } => (Op::Fail, node, node),
+        Action::Stabilize { node } => (Op::Stabilize, node, node),
+        Action::Adopt { node } => (Op::Adopt, node, node),
+        Action::Reconcile { node } => (Op::Reconcile, node, node),
+        Action::Update { node } => (Op::Update, node, node),
+        Action::Flush { node } => (Op::Flush, node, node),
+    };
+    Step { op, node, contact, delay: Delay::NONE, notice: Delay::NONE }.canonical()
+}

@@ -99,6 +99,7 @@ fn help_of_the_command() {
           triage       Puts crash files into buckets, by what they violate and how
           stats        Counts what the inputs in directories reach
           sweep        Runs random schedules and counts what they violate: the blind control
+          exhaust      Explores every network that a version can reach on a small circle
           experiment   Runs trials of each goal by each arm, and compares the arms
           completions  Prints what a shell needs to complete arguments
           help         Print this message or the help of the given subcommand(s)

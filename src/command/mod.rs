@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod campaign;
 pub mod completions;
 pub mod disassemble;
+pub mod exhaust;
 pub mod experiment;
 pub mod explain;
 pub mod export;
