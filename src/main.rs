@@ -11,6 +11,7 @@ use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::experiment::Experiment;
 use command::explain::Explain;
+use command::matrix::Matrix;
 use command::normalize::Normalize;
 use command::replay::Replay;
 use command::shrink::Shrink;
@@ -41,6 +42,7 @@ enum Command {
     Stats(Stats),
     Sweep(Sweep),
     Experiment(Experiment),
+    Matrix(Matrix),
     Completions(Completions),
 }
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Experiment(experiment) => experiment.run(),
+        Command::Matrix(matrix) => matrix.run(),
         Command::Completions(completions) => completions.run(),
     })
 }

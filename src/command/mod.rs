@@ -6,6 +6,7 @@ pub mod disassemble;
 pub mod experiment;
 pub mod explain;
 pub mod input;
+pub mod matrix;
 pub mod normalize;
 pub mod replay;
 pub mod shrink;
