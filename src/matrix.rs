@@ -47,16 +47,17 @@ pub const STEPS: usize = 60;
 /// How far each hit is shrunk: a second or so.
 pub const EFFORT: Effort = Effort { candidates: 2_000, networks: 2_000, work: 3_000_000 };
 
-/// What datagrams and failure detection are like: the columns.
+/// What may happen to datagrams and to failure detection: the columns. What may happen need not, so that each but the
+/// first has the runs of the first too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// Every datagram arrives before the next step, as in the atomic models.
     Immediate,
-    /// Datagrams are delayed; failure detection is perfect.
+    /// Datagrams may be delayed; failure detection is perfect.
     Delayed,
-    /// Datagrams are delayed, and failures go unnoticed for some steps.
+    /// Datagrams may be delayed, and failures go unnoticed for some steps.
     Late,
-    /// Datagrams are delayed or lost, and the network is partitioned.
+    /// Datagrams may be delayed or lost, and the network may be partitioned.
     Lossy,
 }
 
@@ -157,7 +158,8 @@ impl Cell {
     #[must_use]
     pub fn fill(&self, plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Finding> {
         let target = Target::of(self.version);
-        let shape = Shape { steps: STEPS, ring: None, delays: Some(self.network != Network::Immediate) };
+        let delays = (self.network == Network::Immediate).then_some(false);
+        let shape = Shape { steps: STEPS, ring: None, delays };
         let mut findings = Vec::new();
         for only in self.sweeps() {
             let options = Options { only, ..self.options(plan) };

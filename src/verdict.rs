@@ -5,7 +5,8 @@
 //!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
 //!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
 //!   is a defect of ours, [`Breach::Stalled`].
-//! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
+//! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step, if it [counts](Only): it does not
+//!   end the network, and breaks before anything that does.
 //! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
 //!
 //! The run stops at the first violation. A verdict says under which assumptions it was reached; a run that leaves them

@@ -357,7 +357,9 @@ fn json_has_what_it_says() {
                     let sent = &events[..number][index(&event["datagram"])];
                     assert_eq!((&sent["kind"], &sent["fate"]), (&json!("sent"), &json!("due")));
                 }
-                "unanswered" => assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request"),
+                "unanswered" | "unnoticed" => {
+                    assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request")
+                }
                 "joined" | "changed" => {
                     let now = node(&event["network"], &event["node"]).unwrap();
                     for pointer in ["list", "prdc", "saved"] {

@@ -85,7 +85,7 @@ pub struct Explain {
     #[arg(long)]
     json: bool,
 
-    /// When to use colours: auto, always or never
+    /// Colours: auto, always or never
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_possible_values = true)]
     color: ColorChoice,
 

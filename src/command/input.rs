@@ -16,7 +16,7 @@ use chord_fuzz::world;
 /// Under which conditions an input is run: what its bytes do not say.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Conditions {
-    /// Allow loss and partition, which every source excludes
+    /// Allow loss and partition, which all sources exclude
     #[arg(long)]
     faults: bool,
 

@@ -21,24 +21,24 @@ const _: () = assert!(STEPS == 60 && VERSIONS.len() == 10);
 const FORMAT: u32 = 1;
 
 /// About how many runs a second one processor does, the shrinking of what they find included.
-const RUNS_PER_SECOND: u64 = 5_000;
+const RUNS_PER_SECOND: u64 = 12_000;
 
 const AFTER_HELP: &str = "\
 A cell is a version under conditions. The columns are the network:
 
   immediate  every datagram arrives before the next step
-  delayed    datagrams are delayed; failure detection is perfect
+  delayed    datagrams may be delayed; failure detection is perfect
   late       the same, and a failed node is taken for alive for some steps
-  lossy      datagrams are delayed or lost, and the network is partitioned
+  lossy      datagrams may be delayed or lost, and the network partitioned
 
 and each version has a row in which a failed node may join again and one in
-which it may not. Each cell is a blind sweep of random schedules of 60 steps from
-any start of the version; `tse2017` with its base has two, one for its invariant
-and one for what is required, which the invariant would end. The shortest few
-runs of each property that is violated are shrunk. A cell says for each property
-how many steps the smallest schedule has that violates it, or `none`. `*` marks
-a run outside the assumptions, which says nothing about the protocol, and `~`
-one whose network some order of maintenance would heal.
+which it may not. Each cell is a blind sweep of random schedules of 60 steps
+from any start of the version; `tse2017` with its base has two, one for its
+invariant and one for what is required, since the invariant breaks before. The
+shortest few runs of each property that is violated are shrunk. A cell says for
+each property how many steps the smallest schedule has that violates it, or
+`none`. `*` marks a run outside the assumptions, which says nothing about the
+protocol, and `~` one whose network some order of maintenance would heal.
 
 It prints the table, and writes in DIR matrix.md, which is the table and all
 findings, matrix.json, and each finding as a text to replay. What else is in DIR
@@ -63,14 +63,14 @@ pub struct Matrix {
     versions: Vec<Version>,
 
     /// The runs of each sweep
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     runs: u64,
 
     /// The seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// For how many steps a failure goes unnoticed in `late`
+    /// The steps that `late` is late by
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     late_detection: u8,
 
@@ -135,8 +135,10 @@ impl Matrix {
         };
         let cells: Vec<_> = versions.into_iter().flat_map(Cell::of).collect();
         let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build().context("--jobs")?;
-        // Before it takes its time.
-        fs::create_dir_all(&self.out).with_context(|| self.out.display().to_string())?;
+        // That nothing can be written is said before it takes its time.
+        fs::create_dir_all(&self.out)
+            .and_then(|()| tempfile::tempfile_in(&self.out))
+            .with_context(|| self.out.display().to_string())?;
         let all = cells.iter().map(|cell| cell.sweeps().len() as u64).sum::<u64>() * runs;
         let minutes = all.div_ceil(60 * RUNS_PER_SECOND);
         tell(format_args!("{} cells, {} runs: about {minutes} min of one processor", cells.len(), HumanCount(all)));

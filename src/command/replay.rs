@@ -30,10 +30,10 @@ Verdicts:
   ideal                         the network heals
   ccr2012/AtMostOneRing         a violation, by its signature
   masked:ccr2012/AtMostOneRing  a violation that CHORD_FUZZ_ONLY leaves out
-  outside the assumptions       the run has loss, partition or failures that went
-                                unnoticed, so that it says nothing about the
-                                protocol; if something is broken, `:
-                                ccr2012/AtMostOneRing` follows
+  outside the assumptions       the run has loss, partition, or a failure that
+                                went unnoticed, so that it says nothing about
+                                the protocol; if something is broken,
+                                `: ccr2012/AtMostOneRing` follows
 All but a violation pass.
 
 Environment:
@@ -56,9 +56,10 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub struct Replay {
     // Verbatim, since clap would join the lines, and does not break long ones without its feature `wrap_help`.
-    /// The target: sigcomm2001, ccr2012, best2012, tse2017,
-    /// claims, or an ablation such as ccr2012-adopt. Without
-    /// it, each file's is the name of a directory above it
+    /// The target: sigcomm2001, ccr2012, best2012,
+    /// tse2017, claims, or an ablation such as
+    /// ccr2012-adopt. Without it, each file's is the name
+    /// of a directory above it
     #[arg(long, value_name = "V", verbatim_doc_comment)]
     version: Option<Target>,
 
