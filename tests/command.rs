@@ -133,9 +133,10 @@ fn help_of_replay() {
                      --version
 
         Options:
-              --version <V>         The target: sigcomm2001, ccr2012, best2012, tse2017,
-                                    claims, or an ablation such as ccr2012-adopt. Without
-                                    it, each file's is the name of a directory above it
+              --version <V>         The target: sigcomm2001, ccr2012, best2012,
+                                    tse2017, claims, or an ablation such as
+                                    ccr2012-adopt. Without it, each file's is the name
+                                    of a directory above it
               --faults              Allow loss and partition, which all sources exclude
               --no-rejoin           Let no node that has failed join again
               --late-detection <N>  Take a node for alive for N steps after its failure
@@ -150,10 +151,10 @@ fn help_of_replay() {
           ideal                         the network heals
           ccr2012/AtMostOneRing         a violation, by its signature
           masked:ccr2012/AtMostOneRing  a violation that CHORD_FUZZ_ONLY leaves out
-          outside the assumptions       the run has loss, partition or failures that went
-                                        unnoticed, so that it says nothing about the
-                                        protocol; if something is broken, `:
-                                        ccr2012/AtMostOneRing` follows
+          outside the assumptions       the run has loss, partition, or a failure that
+                                        went unnoticed, so that it says nothing about
+                                        the protocol; if something is broken,
+                                        `: ccr2012/AtMostOneRing` follows
         All but a violation pass.
 
         Environment:

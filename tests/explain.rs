@@ -82,7 +82,7 @@ fn help() {
               --no-rejoin           Let no node that has failed join again
               --late-detection <N>  Take a node for alive for N steps after its failure
               --json                Print JSON instead
-              --color <WHEN>        When to use colours: auto, always or never [default: auto]
+              --color <WHEN>        Colours: auto, always or never [default: auto]
           -h, --help                Print help
 
         Prints the verdict, the schedule, and then the run: the events of each step,

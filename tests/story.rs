@@ -358,7 +358,7 @@ fn json_has_what_it_says() {
                     assert_eq!((&sent["kind"], &sent["fate"]), (&json!("sent"), &json!("due")));
                 }
                 "unanswered" | "unnoticed" => {
-                    assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request")
+                    assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request");
                 }
                 "joined" | "changed" => {
                     let now = node(&event["network"], &event["node"]).unwrap();

@@ -153,10 +153,10 @@ impl Matrix {
         for finding in document.cells.iter().flat_map(|cell| &cell.found) {
             save(&self.out.join(&finding.file), finding.text.as_bytes())?;
         }
-        let table = document.table();
-        save(&self.out.join("matrix.md"), format!("{table}\n{}", document.findings()).as_bytes())?;
+        let page = format!("{}\n{}", document.table(true), document.findings());
+        save(&self.out.join("matrix.md"), page.as_bytes())?;
         save(&self.out.join("matrix.json"), format!("{}\n", serde_json::to_string_pretty(&document)?).as_bytes())?;
-        print(table.trim_end())?;
+        print(document.table(false).trim_end())?;
         Ok(Status::Passed)
     }
 }
@@ -175,12 +175,11 @@ impl FindingForm {
         let Finding { breach, count, ref smallest, assumptions, heals } = *finding;
         let file = format!("{cell}.{}.txt", breach.slug());
         let (steps, ring) = (smallest.steps.len(), smallest.setup.ring);
-        let version = cell.version;
-        let flags = flags.iter().map(|flag| format!("{flag} ")).collect::<String>();
-        let text = format!(
-            "# {version}/{breach}, {steps} steps; {assumptions}\n\
-             # chord-fuzz replay --version {version} {flags}{file}\n{smallest}"
-        );
+        let version = cell.version.to_string();
+        let command = ["chord-fuzz", "replay", "--version", &version].into_iter();
+        let replay: Vec<_> = command.chain(flags.iter().map(String::as_str)).chain([file.as_str()]).collect();
+        let replay = replay.join(" ");
+        let text = format!("# {version}/{breach}, {steps} steps; {assumptions}\n# {replay}\n{smallest}");
         let (within, assumptions) = (assumptions.hold(), assumptions.to_string());
         Self { property: breach.name(), count, steps, ring, within, assumptions, heals, file, text }
     }
@@ -193,7 +192,9 @@ impl FindingForm {
 }
 
 impl Document {
-    fn table(&self) -> String {
+    /// The table, in which each finding is a link to its file if `linked`.
+    fn table(&self, linked: bool) -> String {
+        let separator = if linked { "<br>" } else { ", " };
         let mut text = "| version | joins again |".to_owned();
         text += &Network::ALL.map(|network| format!(" {} |", network.name())).concat();
         text += "\n|---|---|---|---|---|---|\n";
@@ -201,14 +202,13 @@ impl Document {
             let CellForm { version, rejoin, .. } = &row[0];
             let _ = write!(text, "| `{version}` | {} |", if *rejoin { "yes" } else { "no" });
             for cell in row {
-                let found: Vec<_> = cell
-                    .found
-                    .iter()
-                    .map(|finding| {
-                        format!("[{} {}{}]({})", finding.property, finding.steps, finding.marks(), finding.file)
-                    })
-                    .collect();
-                let _ = write!(text, " {} |", if found.is_empty() { "none".to_owned() } else { found.join("<br>") });
+                let entry = |finding: &FindingForm| {
+                    let FindingForm { property, steps, file, .. } = finding;
+                    let entry = format!("{property} {steps}{}", finding.marks());
+                    if linked { format!("[{entry}]({file})") } else { entry }
+                };
+                let found: Vec<_> = cell.found.iter().map(entry).collect();
+                let _ = write!(text, " {} |", if found.is_empty() { "none".to_owned() } else { found.join(separator) });
             }
             text.push('\n');
         }
