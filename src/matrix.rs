@@ -1,8 +1,9 @@
 //! The matrix: which assumption carries the proof.
 //!
 //! A [`Cell`] is a version under conditions. It is filled by a blind [sweep](crate::sweep) over all starts of the version,
-//! and the shortest few of the runs that violate a property are [shrunk](crate::shrink) under the same conditions. Cells
-//! that differ in one condition show what it is good for: what is violated in one and survives in the other.
+//! and the shortest few of the runs that violate a property are [shrunk](crate::shrink) under the same conditions. What is
+//! found in one cell is tried in the others of its version. Cells that differ in one condition show what it is good for:
+//! what is violated in one and survives in the other.
 //!
 //! Some conditions are no assumption of a source (that a failed node may join again, that datagrams are delayed), some
 //! are one (perfect failure detection, a reliable network), and two are switches of `tse2017`: the rule by which a node
@@ -14,6 +15,7 @@
 //!
 //! That nothing is found in a cell is no proof: it is so many random runs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -22,7 +24,7 @@ use crate::property::Property;
 use crate::schedule::Schedule;
 use crate::shrink::{Effort, Shrinker, compare};
 use crate::sweep::{Found, Shape, Sweep};
-use crate::verdict::{Assumptions, Breach, Only, Options, Target, can_heal, run};
+use crate::verdict::{Assumptions, Breach, Only, Options, Outcome, Target, can_heal, run};
 use crate::version::{Rules, Version};
 use crate::world::Conditions;
 
@@ -112,10 +114,10 @@ impl fmt::Display for Cell {
 pub struct Finding {
     /// What is violated.
     pub breach: Breach,
-    /// How many runs of the sweep violate it.
+    /// How many runs of the cell's sweep violate it; 0 if it is known from another cell.
     pub count: u64,
-    /// The smallest schedule that violates it, as executed. One that no order of maintenance heals goes before one that
-    /// some order does.
+    /// The smallest schedule that violates it, as executed. One within the assumptions goes before one outside, and then
+    /// one that no order of maintenance heals before one that some order may.
     pub smallest: Schedule,
     /// The assumptions of its run.
     pub assumptions: Assumptions,
@@ -154,9 +156,8 @@ impl Cell {
         }
     }
 
-    /// Fills the cell, on all threads of the current [rayon] pool. `progress` is told how many runs have been added.
-    #[must_use]
-    pub fn fill(&self, plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Finding> {
+    /// Sweeps the cell, and returns the smallest schedule of each breach that is found.
+    fn sweep(&self, plan: Plan, progress: &mut impl FnMut(u64)) -> Vec<Finding> {
         let target = Target::of(self.version);
         let delays = (self.network == Network::Immediate).then_some(false);
         let shape = Shape { steps: STEPS, ring: None, delays };
@@ -165,32 +166,72 @@ impl Cell {
             let options = Options { only, ..self.options(plan) };
             let sweep = Sweep::new(target, options, plan.seed, shape)
                 .unwrap_or_else(|_| unreachable!("every version has schedules of this shape"));
-            let tally = sweep.tally(plan.runs, None, &mut progress);
+            let tally = sweep.tally(plan.runs, None, &mut *progress);
             findings.extend(tally.found.iter().filter_map(|(&breach, found)| smallest(&sweep, target, breach, found)));
         }
-        findings.sort_by_key(|finding| finding.breach);
         findings
+    }
+
+    /// What a schedule of another cell of the version comes to in this one, if it is the same breach.
+    fn borrow(&self, plan: Plan, other: &Finding) -> Option<Finding> {
+        let target = Target::of(self.version);
+        let options = Options { only: Only::these(vec![other.breach]), ..self.options(plan) };
+        let outcome = run(target, &other.smallest, &options, &mut ());
+        let fits = self.network != Network::Immediate || outcome.assumptions.immediate;
+        (fits && outcome.verdict.found() == Some(other.breach)).then(|| Finding::of(target, other.breach, 0, outcome))
     }
 }
 
-/// Shrinks the shortest runs of a breach, and returns the smallest that comes of them.
-fn smallest(sweep: &Sweep, target: Target, breach: Breach, found: &Found) -> Option<Finding> {
-    let shrunk = found.shortest.par_iter().filter_map(|&(_, index)| {
-        let outcome = sweep.run(index);
-        let mut shrinker = Shrinker::new(target, &outcome, EFFORT)?;
-        shrinker.shrink(|_| ());
-        let outcome = run(target, shrinker.schedule(), shrinker.options(), &mut ());
+/// Fills cells, on all threads of the current [rayon] pool. What is found in one is tried in all others of its version:
+/// what needs no leave is as good where there is none. `progress` is told how many runs have been added.
+#[must_use]
+pub fn fill(cells: &[Cell], plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Vec<Finding>> {
+    let swept: Vec<_> = cells.iter().map(|cell| cell.sweep(plan, &mut progress)).collect();
+    let fill = |cell: &Cell| {
+        let mut filled = BTreeMap::new();
+        for (other, findings) in cells.iter().zip(&swept).filter(|(other, _)| other.version == cell.version) {
+            for found in findings {
+                let finding = if other == cell { Some(found.clone()) } else { cell.borrow(plan, found) };
+                let Some(mut finding) = finding else { continue };
+                if let Some(best) = filled.remove(&finding.breach) {
+                    finding = finding.or(best);
+                }
+                filled.insert(finding.breach, finding);
+            }
+        }
+        filled.into_values().collect()
+    };
+    cells.iter().map(fill).collect()
+}
+
+impl Finding {
+    fn of(target: Target, breach: Breach, count: u64, outcome: Outcome) -> Self {
         let heals = match breach {
             Breach::Broken(property) if Property::REQUIRED.contains(&property) => {
                 can_heal(target.version.rules(), &outcome.network, EFFORT.networks)
             }
             _ => None,
         };
-        let (smallest, assumptions) = (outcome.executed, outcome.assumptions);
-        Some(Finding { breach, count: found.count, smallest, assumptions, heals })
+        Self { breach, count, smallest: outcome.executed, assumptions: outcome.assumptions, heals }
+    }
+
+    /// The better one of two of the same breach, with the runs of both.
+    fn or(self, other: Self) -> Self {
+        let count = self.count + other.count;
+        let rank = |finding: &Self| (!finding.assumptions.hold(), finding.heals != Some(false));
+        let order = rank(&self).cmp(&rank(&other)).then_with(|| compare(&self.smallest, &other.smallest));
+        Self { count, ..if order.is_le() { self } else { other } }
+    }
+}
+
+/// Shrinks the shortest runs of a breach, and returns the best that comes of them.
+fn smallest(sweep: &Sweep, target: Target, breach: Breach, found: &Found) -> Option<Finding> {
+    let shrunk = found.shortest.par_iter().filter_map(|&(_, index)| {
+        let mut shrinker = Shrinker::new(target, &sweep.run(index), EFFORT)?;
+        shrinker.shrink(|_| ());
+        let outcome = run(target, shrinker.schedule(), shrinker.options(), &mut ());
+        Some(Finding::of(target, breach, 0, outcome))
     });
-    shrunk.collect::<Vec<_>>().into_iter().min_by(|a, b| {
-        let healable = |finding: &Finding| finding.heals != Some(false);
-        healable(a).cmp(&healable(b)).then_with(|| compare(&a.smallest, &b.smallest))
-    })
+    let best = shrunk.collect::<Vec<_>>().into_iter().reduce(Finding::or)?;
+    Some(Finding { count: found.count, ..best })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS};
+use chord_fuzz::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS, fill};
 use chord_fuzz::verdict::Options;
 use chord_fuzz::version::Version;
 use clap::builder::RangedU64ValueParser;
@@ -37,8 +37,9 @@ from any start of the version; `tse2017` with its base has two, one for its
 invariant and one for what is required, since the invariant breaks before. The
 shortest few runs of each property that is violated are shrunk. A cell says for
 each property how many steps the smallest schedule has that violates it, or
-`none`. `*` marks a run outside the assumptions, which says nothing about the
-protocol, and `~` one whose network some order of maintenance would heal.
+`none`. What is found in one is tried in the others of the version. `*` marks a
+run outside the assumptions, which says nothing about the protocol, and `~` one
+whose network some order of maintenance would heal.
 
 It prints the table, and writes in DIR matrix.md, which is the table and all
 findings, matrix.json, and each finding as a text to replay. What else is in DIR
@@ -144,8 +145,7 @@ impl Matrix {
         tell(format_args!("{} cells, {} runs: about {minutes} min of one processor", cells.len(), HumanCount(all)));
 
         let bar = progress(all);
-        let filled =
-            pool.install(|| cells.iter().map(|cell| cell.fill(plan, |runs| bar.inc(runs))).collect::<Vec<_>>());
+        let filled = pool.install(|| fill(&cells, plan, |runs| bar.inc(runs)));
         bar.finish_and_clear();
 
         let cells = cells.iter().zip(&filled).map(|(cell, found)| CellForm::of(*cell, plan, found)).collect();
@@ -218,8 +218,8 @@ impl Document {
     fn findings(&self) -> String {
         let Self { runs, .. } = *self;
         let mut text = format!(
-            "Of {} runs of each sweep so many violate it; the smallest has so many steps and starts with so many \
-             members.\n\n| version | joins again | network | property | runs | steps | members | |\n\
+            "Of {} runs of each sweep so many violate it, 0 if it is known from another cell; the smallest has so many \
+             steps and starts with so many members.\n\n| version | joins again | network | property | runs | steps | members | |\n\
              |---|---|---|---|--:|--:|--:|---|\n",
             HumanCount(runs)
         );
