@@ -49,8 +49,9 @@ pub const STEPS: usize = 60;
 /// How far each hit is shrunk: a second or so.
 pub const EFFORT: Effort = Effort { candidates: 2_000, networks: 2_000, work: 3_000_000 };
 
-/// What may happen to datagrams and to failure detection: the columns. What may happen need not, so that each but the
-/// first has the runs of the first too.
+/// What may happen to datagrams and to failure detection: the columns. What may happen need not, so that all runs of the
+/// first are also among those of the second and the last. Not so of [`Late`](Self::Late): who takes a failed node for
+/// alive also leaves undone what would break something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// Every datagram arrives before the next step, as in the atomic models.
