@@ -47,6 +47,8 @@ pub mod chord;
 pub mod exhaust;
 pub mod fuzzing;
 pub mod ident;
+#[cfg(feature = "command")]
+pub mod matrix;
 pub mod model;
 pub mod network;
 pub mod novelty;

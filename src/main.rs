@@ -14,6 +14,7 @@ use command::exhaust::Exhaust;
 use command::experiment::Experiment;
 use command::explain::Explain;
 use command::export::Export;
+use command::matrix::Matrix;
 use command::normalize::Normalize;
 use command::replay::Replay;
 use command::shrink::Shrink;
@@ -47,6 +48,7 @@ enum Command {
     Exhaust(Exhaust),
     Experiment(Experiment),
     Campaign(Campaign),
+    Matrix(Matrix),
     Completions(Completions),
 }
 
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Command::Exhaust(exhaust) => exhaust.run(),
         Command::Experiment(experiment) => experiment.run(),
         Command::Campaign(campaign) => campaign.run(),
+        Command::Matrix(matrix) => matrix.run(),
         Command::Completions(completions) => completions.run(),
     })
 }

@@ -9,6 +9,13 @@
 //! node that has answered. Only loss and partition make it err, as any timeout then would: a lost request or answer
 //! counts as unanswered.
 //!
+//! **Failure detection may be late** instead, if the run is made so ([`Conditions`](crate::world::Conditions)): for so
+//! many steps after a failure, whoever asks the failed node something is told that no answer comes, and not that the
+//! node is dead ([`Arrived::Unnoticed`]). Detection is then right in the end and wrong in between. That is the least that
+//! is late: W26 broadcasts a death notice on the delayed network, so that each node learns of a failure at a time of its
+//! own, and never waits for an answer. Here all learn at the same time, and a node that waits is let go. So what late
+//! detection breaks here is not a run of W26, though it is for the same reason.
+//!
 //! A failed node's connection is closed, which discards what is queued for it; a later life opens a new one.
 
 use std::collections::VecDeque;
@@ -91,6 +98,8 @@ pub enum Arrived {
     },
     /// The failure detector's word that this request will not be answered.
     Unanswered(Nonce),
+    /// The same while it takes the node that was asked, which has failed, for alive.
+    Unnoticed(Nonce),
 }
 
 /// An entry of the agenda.
@@ -99,7 +108,10 @@ struct Due {
     time: u64,
     to: Ident,
     delays: Delays,
+    /// What comes is no datagram, but that this request has no answer.
     unanswered: Option<Nonce>,
+    /// Likewise, while the node that was asked is taken for alive.
+    unnoticed: bool,
 }
 
 /// A request whose answer is not yet on its way.
@@ -128,6 +140,12 @@ pub struct Network {
     losing: IdentSet,
     /// The nodes on the far side of the partition.
     cut: IdentSet,
+    /// For how many steps after its failure a node is taken for alive.
+    late: u8,
+    /// When each node failed that has, and is not there again.
+    failed: [Option<u64>; MAX_IDENTS],
+    /// Whether a failed node was taken for alive.
+    mistaken: bool,
 }
 
 impl Default for Network {
@@ -143,6 +161,9 @@ impl Default for Network {
             datagrams: 0,
             losing: IdentSet::EMPTY,
             cut: IdentSet::EMPTY,
+            late: 0,
+            failed: [None; MAX_IDENTS],
+            mistaken: false,
         }
     }
 }
@@ -152,6 +173,12 @@ pub(crate) fn address(node: Ident) -> VAddr {
 }
 
 impl Network {
+    /// A network that takes a node for alive for so many steps after its failure.
+    #[must_use]
+    pub fn late(late: u8) -> Self {
+        Self { late, ..Self::default() }
+    }
+
     /// The virtual time: how many steps have passed.
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -176,6 +203,25 @@ impl Network {
         self.cut
     }
 
+    /// Whether this node has failed and is taken for alive.
+    #[must_use]
+    #[inline]
+    pub fn unnoticed(&self, node: Ident) -> bool {
+        self.late > 0 && self.failed[node.index()].is_some_and(|at| self.now <= at + u64::from(self.late))
+    }
+
+    /// Whether there is such a node.
+    #[must_use]
+    pub fn any_unnoticed(&self) -> bool {
+        self.late > 0 && (0..16).map(Ident::new).any(|node| self.unnoticed(node))
+    }
+
+    /// Whether a failed node was taken for alive when it was asked.
+    #[must_use]
+    pub fn mistaken(&self) -> bool {
+        self.mistaken
+    }
+
     /// Whether nothing is on its way.
     #[must_use]
     pub fn quiet(&self) -> bool {
@@ -189,6 +235,13 @@ impl Network {
         self.core.connect(connection);
         self.core.bind(connection, address(node));
         self.connections[node.index()] = Some(connection);
+        self.failed[node.index()] = None;
+    }
+
+    /// Has the failure detector notice, as late as it does, that this node fails now. Comes before
+    /// [`disconnect`](Self::disconnect).
+    pub fn fail(&mut self, node: Ident) {
+        self.failed[node.index()] = self.connections[node.index()].map(|_| self.now);
     }
 
     /// Closes a node's connection: what is on its way to the node is discarded. Returns whose requests it leaves
@@ -238,7 +291,7 @@ impl Network {
         let time = self.now + u64::from(delay);
         match self.core.send(address(from), address(to), payload, time).1 {
             SendResult::Enqueued { deliv_ns, .. } => {
-                self.enter(Due { time: deliv_ns, to, delays, unanswered: None });
+                self.enter(Due { time: deliv_ns, to, delays, unanswered: None, unnoticed: false });
                 Fate::Due(deliv_ns)
             }
             SendResult::NoReceiver => Fate::NoReceiver,
@@ -260,17 +313,21 @@ impl Network {
     fn give_up(&mut self, asker: Ident) -> Option<Nonce> {
         // Who has gone is told nothing.
         self.connections[asker.index()]?;
-        let Open { nonce, delays, .. } = self.open[asker.index()].take()?;
-        self.enter(Due { time: self.now + u64::from(delays.reply), to: asker, delays, unanswered: Some(nonce) });
+        let Open { on, nonce, delays } = self.open[asker.index()].take()?;
+        let (time, unnoticed) = (self.now + u64::from(delays.reply), self.unnoticed(on));
+        self.mistaken |= unnoticed;
+        self.enter(Due { time, to: asker, delays, unanswered: Some(nonce), unnoticed });
         Some(nonce)
     }
 
     /// Takes out the next of what is due by now.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<Arrival> {
-        let Due { time, to, delays, unanswered } = *self.agenda.front().filter(|due| due.time <= self.now)?;
+        let Due { time, to, delays, unanswered, unnoticed } =
+            *self.agenda.front().filter(|due| due.time <= self.now)?;
         self.agenda.pop_front();
         let what = match unanswered {
+            Some(nonce) if unnoticed => Arrived::Unnoticed(nonce),
             Some(nonce) => Arrived::Unanswered(nonce),
             // The agenda has gated it: what is due to this node is the first in its queue.
             None => match self.core.recv(self.connections[to.index()]?) {

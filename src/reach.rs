@@ -309,7 +309,7 @@ fn points_to(network: &Snapshot, node: Ident) -> bool {
 
 /// Whether this is not brought about by the event before it in the same step.
 fn starts_something(what: &What) -> bool {
-    matches!(what, What::Begin | What::Delivered { .. } | What::Unanswered { .. })
+    matches!(what, What::Begin | What::Delivered { .. } | What::Unanswered { .. } | What::Unnoticed { .. })
 }
 
 /// A story, and what becomes of each request in it.
@@ -383,14 +383,15 @@ impl<'a> Reading<'a> {
                         }
                     }
                 }
-                What::Unanswered { request, .. } => {
+                What::Unanswered { request, .. } | What::Unnoticed { request, .. } => {
                     acting = None;
+                    let dead = matches!(run.what(event), What::Unanswered { .. });
                     let ends = |query: &mut usize| run.queries[*query].sent == request;
                     if let What::Sent { from, .. } = *run.what(request)
                         && let Some(query) = open[from.index()].take_if(ends)
                     {
                         let query = &mut run.queries[query];
-                        (query.over, query.dead) = (event, true);
+                        (query.over, query.dead) = (event, dead);
                         acting = Some((from, query.op));
                     }
                 }

@@ -98,6 +98,8 @@ pub enum Event {
     },
     /// The failure detector says that the request with this number will never be answered.
     Unanswered(Nonce),
+    /// It says so while it takes the node that was asked for alive ([`Requests::unnoticed`]).
+    Unnoticed(Nonce),
 }
 
 /// What a replica wants sent: at most an answer to every other node, and then a request or notification or two.
@@ -128,19 +130,28 @@ pub trait Replica: Copy {
 #[derive(Clone, Copy, Debug)]
 pub struct Requests {
     next: Nonce,
+    last: Ask,
 }
 
 impl Requests {
     /// Numbers for the requests of this life.
     #[must_use]
     pub fn new(life: u16) -> Self {
-        Self { next: Nonce::from(life) << 16 }
+        Self { next: Nonce::from(life) << 16, last: Ask::Alive }
     }
 
     /// Sends a request.
     pub fn ask(&mut self, to: Ident, ask: Ask, out: &mut Outbox) {
         self.next = self.next.wrapping_add(1);
+        self.last = ask;
         out.push((to, Message::Request { nonce: self.next, ask }));
+    }
+
+    /// What the last request comes to if there is no answer, and the node that was asked is taken for alive. Whether it
+    /// is alive is then known, wrongly. Its state is not, so that the step is given up, as if it had not begun.
+    #[must_use]
+    pub fn unnoticed(&self) -> Answer {
+        if self.last == Ask::Alive { Answer::Alive } else { Answer::Busy }
     }
 
     /// Whether this is the number of the last request. An answer with another one comes too late to count.

@@ -139,7 +139,7 @@ fn after(rules: Rules, network: &Snapshot, step: Step) -> Snapshot {
 /// The network between two steps when the second is done first, if both have an effect then and lead to the same `end`.
 fn exchanged(rules: Rules, network: &Snapshot, first: Step, second: Step, end: &Snapshot) -> Option<Snapshot> {
     let done = |network: &Snapshot, step| {
-        (world::resolve(rules, network, step) == Some(step)).then(|| after(rules, network, step))
+        (world::resolve(rules, network, IdentSet::EMPTY, step) == Some(step)).then(|| after(rules, network, step))
     };
     let between = done(network, second)?;
     (done(&between, first)? == *end).then_some(between)

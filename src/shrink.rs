@@ -10,7 +10,7 @@
 //!    one to the next by single edits, breadth first, and tries each edit also with any one step removed. It is the way out
 //!    of what is minimal only by itself.
 //!
-//! Every candidate is run with repair, and what becomes of it are its steps as executed. Where it has no delays it is
+//! Every candidate is run under the conditions of the given run, with repair, and what becomes of it are its steps as executed. Where it has no delays it is
 //! [rehearsed](rehearse) first.
 //!
 //! # What is smaller
@@ -27,6 +27,7 @@
 //!
 //! - it has no delays, so that it is a run of the atomic model;
 //! - it starts with no more members;
+//! - it is within the assumptions;
 //! - its own steps break the property, not only the maintenance that is to heal it;
 //! - *no* order of maintenance [heals](can_heal) it, not only the one that the verdict tries. Some runs are violations by
 //!   that one order and not by the others, and they tend to be shorter.
@@ -61,7 +62,7 @@ use std::ops::Range;
 
 use crate::ident::{Ident, IdentSet};
 use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, can_heal, rehearse, run};
+use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, can_heal, rehearse, run};
 
 /// How far a shrink goes. It is counted, not timed, so that the result is the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,10 @@ impl Size {
 
 /// What is kept besides the signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is kept by itself")]
 struct Worth {
+    /// Whether the run is within the assumptions.
+    within: bool,
     immediate: bool,
     ring: u8,
     /// Whether the steps break the property, and not only the maintenance afterwards.
@@ -136,6 +140,7 @@ impl Worth {
             Judge::Claims => None,
         };
         Self {
+            within: outcome.assumptions.hold(),
             immediate: outcome.assumptions.immediate,
             ring: outcome.executed.setup.ring,
             by_itself: match breach {
@@ -147,7 +152,8 @@ impl Worth {
     }
 
     fn keeps(self, of: Self) -> bool {
-        self.immediate >= of.immediate
+        self.within >= of.within
+            && self.immediate >= of.immediate
             && self.ring <= of.ring
             && self.by_itself >= of.by_itself
             && self.for_good >= of.for_good
@@ -168,11 +174,12 @@ pub struct Shrinker {
 }
 
 impl Shrinker {
-    /// Starts with what this run has executed. `None` if it violates nothing.
+    /// Starts with what this run has executed, and keeps to its conditions. `None` if it violates nothing.
     #[must_use]
     pub fn new(target: Target, outcome: &Outcome, effort: Effort) -> Option<Self> {
-        let Verdict::Violated(breach) = outcome.verdict else { return None };
-        let options = Options { only: Only::these(vec![breach]), ..Options::default() };
+        let breach = outcome.verdict.found()?;
+        let (faults, conditions) = (outcome.executed.setup.faults, outcome.assumptions.conditions);
+        let options = Options { only: Only::these(vec![breach]), faults, conditions, ..Options::default() };
         let worth = Worth::of(target, breach, outcome, effort.networks);
         let best = outcome.executed.clone();
         Some(Self { target, breach, options, effort, worth, best, executions: 0, work: 0 })
@@ -182,6 +189,12 @@ impl Shrinker {
     #[must_use]
     pub fn breach(&self) -> Breach {
         self.breach
+    }
+
+    /// How every candidate is run.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The smallest schedule so far.
@@ -311,13 +324,13 @@ impl Shrinker {
         if self.work >= self.effort.work || (self.worth.immediate && !immediate) {
             return None;
         }
-        if !immediate {
+        if !immediate || candidate.setup.faults || self.options.conditions.late > 0 {
             return self.run(candidate).map(|outcome| outcome.executed);
         }
-        let (verdict, executed) = rehearse(self.target, candidate, &self.options.only);
+        let (verdict, executed) = rehearse(self.target, candidate, &self.options);
         self.executions += 1;
         self.work += executed.steps.len() as u64;
-        (verdict == Verdict::Violated(self.breach)).then_some(executed)
+        (verdict.found() == Some(self.breach)).then_some(executed)
     }
 
     /// Runs a candidate on the network, and returns what comes of it if it has the signature.
@@ -325,7 +338,7 @@ impl Shrinker {
         let outcome = run(self.target, candidate, &self.options, &mut ());
         self.executions += 1;
         self.work += NETWORK_STEP * outcome.executed.steps.len() as u64;
-        (outcome.verdict == Verdict::Violated(self.breach)).then_some(outcome)
+        (outcome.verdict.found() == Some(self.breach)).then_some(outcome)
     }
 
     /// What these steps as executed are worth, if that is no less than what is kept.
@@ -371,12 +384,13 @@ fn removals(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
     blocks.map(|block| without(schedule, block))
 }
 
-/// A smaller start: shorter lists, one member less, a smaller circle.
+/// A smaller start: shorter lists, no faults, one member less, a smaller circle.
 fn starts(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
     let Setup { ring, circle, list_len, .. } = schedule.setup;
     let lists = (2..list_len).map(|list_len| Setup { list_len, ..schedule.setup });
     let circles = (MIN_CIRCLE..circle).map(|circle| Setup { circle, ..schedule.setup });
-    let smaller = lists.chain(circles).map(|setup| Schedule { setup, ..schedule.clone() });
+    let reliable = schedule.setup.faults.then_some(Setup { faults: false, ..schedule.setup });
+    let smaller = lists.chain(reliable).chain(circles).map(|setup| Schedule { setup, ..schedule.clone() });
     // The members are the even identifiers, so that those above the one that is missing move down by two.
     let gone = (0..if ring > 1 { ring } else { 0 }).map(move |member| {
         let close = |x: Ident| if x.get() < 2 * member { x } else { Ident::new((x.get() + circle - 2) % circle) };

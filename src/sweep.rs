@@ -2,7 +2,8 @@
 //! stands beside, since it has the same decoder and learns nothing.
 //!
 //! The schedule of an index depends on the seed and the index alone, so that it does not matter how many threads share
-//! the work. It has as many random records as it is asked for; network faults are never among the operations.
+//! the work. It has as many random records as it is asked for; network faults are among the operations only where the
+//! options allow them, and then of every schedule.
 //!
 //! # The peer's conditions
 //!
@@ -126,7 +127,8 @@ impl Sweep {
 
     fn admits(&self, schedule: &Schedule) -> bool {
         let rules = self.target.version.rules();
-        !schedule.setup.faults && mutate::confined(schedule, rules, self.shape.ring, self.shape.delays)
+        schedule.setup.faults == self.options.faults
+            && mutate::confined(schedule, rules, self.shape.ring, self.shape.delays)
     }
 
     /// Runs the schedule of this index.
@@ -162,18 +164,17 @@ impl Sweep {
                 .into_par_iter()
                 .map(|index| {
                     let outcome = self.run(index);
-                    match outcome.verdict {
-                        Verdict::Violated(breach) => Some((breach, outcome.executed.steps.len())),
-                        _ => None,
-                    }
+                    Some((outcome.verdict.found()?, outcome.executed.steps.len()))
                 })
                 .collect();
             for (index, result) in batch.clone().zip(results) {
                 tally.runs += 1;
                 let Some((breach, steps)) = result else { continue };
-                let found = tally.found.entry(breach).or_insert(Found { count: 0, first: index, fewest: steps });
-                found.count += 1;
-                found.fewest = found.fewest.min(steps);
+                tally
+                    .found
+                    .entry(breach)
+                    .or_insert(Found { count: 0, first: index, shortest: Vec::new() })
+                    .add(steps, index);
                 if until == Some(breach) {
                     return tally;
                 }
@@ -205,15 +206,28 @@ fn mix(number: u64) -> u64 {
     z ^ z >> 31
 }
 
+/// How many of the shortest runs are remembered of each violation.
+const SHORTEST: usize = 4;
+
 /// What has been found of one violation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// How many runs violate it.
     pub count: u64,
     /// The index of the first.
     pub first: u64,
-    /// The fewest steps, as executed, of all of them.
-    pub fewest: usize,
+    /// The steps as executed and the index of the shortest few, shortest first, and of those as short the first first. It
+    /// is never empty.
+    pub shortest: Vec<(usize, u64)>,
+}
+
+impl Found {
+    fn add(&mut self, steps: usize, index: u64) {
+        self.count += 1;
+        let at = self.shortest.partition_point(|&(fewer, _)| fewer <= steps);
+        self.shortest.insert(at, (steps, index));
+        self.shortest.truncate(SHORTEST);
+    }
 }
 
 /// What has been found in so many runs.

@@ -42,6 +42,13 @@ pub enum Event {
         /// The request's number.
         nonce: Nonce,
     },
+    /// The same while the node that was asked has failed and is taken for alive.
+    Unnoticed {
+        /// The node.
+        at: Ident,
+        /// The request's number.
+        nonce: Nonce,
+    },
     /// A node's pointers have changed; `None` is a node that is no member now.
     Changed {
         /// The node.
@@ -107,6 +114,9 @@ impl fmt::Display for Event {
             }
             Self::Received { at, from, message } => write!(f, "{at} <- {from}: {message}"),
             Self::Unanswered { at, nonce } => write!(f, "{at}: #{nonce:x} will not be answered"),
+            Self::Unnoticed { at, nonce } => {
+                write!(f, "{at}: #{nonce:x} will not be answered, by a node taken for alive")
+            }
             Self::Changed { node, now: None } => write!(f, "{node} is no member"),
             Self::Changed { node, now: Some(Pointers { list, prdc, saved }) } => {
                 write!(f, "{node}: successors {list:?}, predecessor {}, candidate {}", OrDash(prdc), OrDash(saved))

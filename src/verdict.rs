@@ -5,7 +5,8 @@
 //!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
 //!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
 //!   is a defect of ours, [`Breach::Stalled`].
-//! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
+//! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step, if it [counts](Only): it does not
+//!   end the network, and breaks before anything that does.
 //! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
 //!
 //! The run stops at the first violation. A verdict says under which assumptions it was reached; a run that leaves them
@@ -19,6 +20,7 @@ use anyhow::Context as _;
 
 use crate::chord::list::{self, ListReplica};
 use crate::chord::tse2017::{self, TseReplica};
+use crate::ident::IdentSet;
 use crate::model;
 use crate::network::MAX_DATAGRAMS;
 use crate::property::{Property, first_broken, ideal, sound};
@@ -27,7 +29,7 @@ use crate::schedule::{Delay, MAX_STEPS, Op, Schedule, Setup, Step};
 use crate::snapshot::Snapshot;
 use crate::trace::Observer;
 use crate::version::{Rules, UnknownVersion, Version};
-use crate::world::{self, Revisions, World};
+use crate::world::{self, Conditions, Revisions, World};
 
 /// How a run is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,28 +242,35 @@ pub struct Options {
     pub only: Only,
     /// Whether the schedule may lose datagrams and partition the network, which every source excludes.
     pub faults: bool,
+    /// What else holds.
+    pub conditions: Conditions,
     /// Whether steps are executed as they are given, permitted or not, instead of being repaired.
     pub as_given: bool,
 }
 
 /// The assumptions under which a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent assumptions")]
 pub struct Assumptions {
     /// Whether every failure was permitted by the failure assumption and, where the rules have one, the stable base.
     pub failures: bool,
     /// Whether the rules have a stable base (Z17); `None` for the versions that know none.
     pub base: Option<bool>,
-    /// Whether no datagram was lost to loss or partition. Then failure detection was perfect.
+    /// Whether no datagram was lost to loss or partition.
     pub reliable: bool,
+    /// Whether failure detection never took a failed node for alive when it was asked. With `reliable` it was perfect.
+    pub prompt: bool,
     /// Whether every datagram arrived before the next step, which makes the run one of the atomic model.
     pub immediate: bool,
+    /// The conditions of the run.
+    pub conditions: Conditions,
 }
 
 impl Assumptions {
     /// Whether the run says anything about the protocol.
     #[must_use]
     pub fn hold(&self) -> bool {
-        self.failures && self.reliable
+        self.failures && self.reliable && self.prompt
     }
 }
 
@@ -273,13 +282,25 @@ impl fmt::Display for Assumptions {
             Some(true) => "stable base not kept",
             Some(false) => "stable base dropped",
         };
-        write!(
-            f,
-            "failure assumption {}; {base}; {}; {}",
-            if self.failures { "held" } else { "BROKEN" },
-            if self.reliable { "perfect failure detection" } else { "DATAGRAMS LOST, so that failure detection errs" },
-            if self.immediate { "every datagram arrives before the next step" } else { "datagrams delayed" },
-        )
+        write!(f, "failure assumption {}; {base}", if self.failures { "held" } else { "BROKEN" })?;
+        if !self.reliable {
+            f.write_str("; DATAGRAMS LOST, so that failure detection errs")?;
+        }
+        if !self.prompt {
+            write!(f, "; FAILURES UNNOTICED for up to {} steps", self.conditions.late)?;
+        }
+        if self.reliable && self.prompt {
+            f.write_str("; perfect failure detection")?;
+        }
+        f.write_str(if self.immediate {
+            "; every datagram arrives before the next step"
+        } else {
+            "; datagrams delayed"
+        })?;
+        if !self.conditions.rejoin {
+            f.write_str("; no node joins again")?;
+        }
+        Ok(())
     }
 }
 
@@ -294,6 +315,18 @@ pub enum Verdict {
     Masked(Breach),
     /// The run left the assumptions, so that whatever came of it says nothing about the protocol.
     Outside(Option<Breach>),
+}
+
+impl Verdict {
+    /// What the run violates, be it within the assumptions or outside; not what is masked.
+    #[must_use]
+    pub fn found(self) -> Option<Breach> {
+        match self {
+            Self::Violated(breach) => Some(breach),
+            Self::Outside(breach) => breach,
+            Self::Ideal | Self::Masked(_) => None,
+        }
+    }
 }
 
 /// A run that is over.
@@ -337,7 +370,7 @@ fn drive<R: Replica>(
     let rules = target.version.rules();
     let mut setup = schedule.setup.fit(rules);
     setup.faults &= options.faults || options.as_given;
-    let mut world = World::<R, _>::new(setup, rules, config, observer);
+    let mut world = World::<R, _>::new(setup, rules, config, options.conditions, observer);
     let mut bench = Bench::new(target, &options.only);
     let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
     let mut assumptions = Assumptions {
@@ -347,7 +380,9 @@ fn drive<R: Replica>(
             Rules::Tse { base, .. } => Some(base),
         },
         reliable: true,
+        prompt: true,
         immediate: true,
+        conditions: options.conditions,
     };
 
     let mut breach = None;
@@ -394,19 +429,21 @@ fn drive<R: Replica>(
     let mut settled = network;
     let unhealed = unhealed(rules, &mut settled);
     let breach = breach.or(unhealed);
+    assumptions.prompt = !world.network().mistaken();
     let verdict = if assumptions.hold() { options.only.verdict(breach, &network) } else { Verdict::Outside(breach) };
     Outcome { verdict, executed, assumptions, network, settled }
 }
 
 /// Runs a schedule in the atomic [`model`] instead of on the network, and returns the verdict and the steps as executed.
 ///
-/// Of a schedule without delays and faults they are the same as by [`run`], several times faster: for who tries a great
-/// many schedules. Of any other it is as if it had none.
+/// Of a schedule without delays and faults, with perfect failure detection, they are the same as by [`run`], several
+/// times faster: for who tries a great many schedules. Of any other it is as if it had none.
 #[must_use]
-pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, Schedule) {
+pub fn rehearse(target: Target, schedule: &Schedule, options: &Options) -> (Verdict, Schedule) {
     let rules = target.version.rules();
     let setup = Setup { faults: false, ..schedule.setup.fit(rules) };
-    let bench = Bench::new(target, only);
+    let bench = Bench::new(target, &options.only);
+    let mut barred = IdentSet::EMPTY;
     let mut network = world::starting_network(setup, rules);
     let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
     let mut steps = schedule.steps.iter();
@@ -414,10 +451,9 @@ pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, S
     while breach.is_none() {
         let step = match steps.next() {
             Some(&step) => {
-                match world::resolve(rules, &network, Step { delay: Delay::NONE, notice: Delay::NONE, ..step }) {
-                    Some(step) => step,
-                    None => continue,
-                }
+                let step = Step { delay: Delay::NONE, notice: Delay::NONE, ..step };
+                let Some(step) = world::resolve(rules, &network, barred, step) else { continue };
+                step
             }
             None => match world::undecided(&network) {
                 Some(step) => step,
@@ -427,6 +463,9 @@ pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, S
         if executed.steps.len() < MAX_STEPS {
             executed.steps.push(step);
         }
+        if step.op == Op::Fail && !options.conditions.rejoin {
+            barred.insert(step.node);
+        }
         if let Some(action) = world::action(step) {
             model::apply(rules, &mut network, action);
         }
@@ -434,7 +473,7 @@ pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, S
     }
     let mut settled = network;
     let unhealed = unhealed(rules, &mut settled);
-    (only.verdict(breach.or(unhealed), &network), executed)
+    (options.only.verdict(breach.or(unhealed), &network), executed)
 }
 
 /// Whether some order of maintenance makes the network ideal, in the atomic model, if nothing joins or fails any more.
@@ -505,7 +544,9 @@ impl Bench {
         let invariant = matches!(rules, Rules::Tse { base: true, .. });
         let at_events = match target.judge {
             Judge::Claims => Property::CLAIMED.into_iter().filter(|p| only.counts(Breach::Broken(*p))).collect(),
-            Judge::NeverHeals if invariant => vec![Property::Invariant],
+            Judge::NeverHeals if invariant && only.counts(Breach::Broken(Property::Invariant)) => {
+                vec![Property::Invariant]
+            }
             Judge::NeverHeals => Vec::new(),
         };
         Self {
@@ -612,23 +653,19 @@ mod tests {
     fn a_pin_may_ask_for_a_big_ring() {
         let only: Only = "stalled,ordered-ring@3".parse().unwrap();
         assert!(only.counts(Breach::Broken(Property::OrderedRing)));
-        let two_rings = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
+        let text = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
                         reconcile 0\nreconcile 2\nstabilize 0\nstabilize 2\nfail 1\nfail 3\n";
-        let schedule: Schedule = two_rings.parse().unwrap();
+        let schedule: Schedule = text.parse().unwrap();
         let two_rings = Breach::Broken(Property::AtMostOneRing);
         for (pin, verdict) in [
             ("at-most-one-ring@2", Verdict::Violated(two_rings)),
             ("at-most-one-ring@3", Verdict::Masked(two_rings)),
             ("ordered-ring", Verdict::Masked(two_rings)),
         ] {
-            let only: Only = pin.parse().unwrap();
+            let options = Options { only: pin.parse().unwrap(), ..Options::default() };
             let target = Target::of(Version::CCR2012);
-            assert_eq!(rehearse(target, &schedule, &only).0, verdict, "{pin}");
-            assert_eq!(
-                run(target, &schedule, &Options { only, ..Options::default() }, &mut ()).verdict,
-                verdict,
-                "{pin}"
-            );
+            assert_eq!(rehearse(target, &schedule, &options).0, verdict, "{pin}");
+            assert_eq!(run(target, &schedule, &options, &mut ()).verdict, verdict, "{pin}");
         }
         for pin in ["ordered-ring@", "ordered-ring@0", "ordered-ring@17", "ordered-ring@5@5", "@5", "ring@5"] {
             assert!(pin.parse::<Only>().is_err(), "{pin}");

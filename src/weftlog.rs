@@ -276,7 +276,7 @@ impl Observer for Recording {
                 self.changed(node, pointers);
             }
             // Who is no member any more has gone, and is told of so.
-            Event::Step(_) | Event::Unanswered { .. } | Event::Changed { now: None, .. } => {}
+            Event::Step(_) | Event::Unanswered { .. } | Event::Unnoticed { .. } | Event::Changed { now: None, .. } => {}
         }
     }
 

@@ -14,16 +14,37 @@ use crate::ident::{Ident, IdentSet, MAX_IDENTS};
 use crate::model::{self, Action};
 use crate::network::{Arrival, Arrived, Delays, Fate, Kind, Network};
 use crate::property;
-use crate::replica::{Event as Input, Message, Outbox, Replica, Task};
+use crate::replica::{Event as Input, Message, Nonce, Outbox, Replica, Task};
 use crate::schedule::{Delay, Op, Setup, Step};
 use crate::snapshot::{Pointers, Snapshot, SuccList};
 use crate::trace::{Event, Observer};
-use crate::version::Rules;
+use crate::version::{Checks, Rules};
+
+/// What holds in a run besides what its schedule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Whether a node that has failed may join again, under its old identifier and with a fresh state, so that stale
+    /// pointers to it come alive. In the models of Z12 and Z17 it may, in W26 none does.
+    pub rejoin: bool,
+    /// For how many steps after its failure a node is still taken for alive (see [`network`](crate::network)): 0 is
+    /// perfect failure detection.
+    pub late: u8,
+}
+
+/// Those of the sources: a failed node may join again, and failure detection is perfect.
+impl Default for Conditions {
+    fn default() -> Self {
+        Self { rejoin: true, late: 0 }
+    }
+}
 
 /// Replicas on a network.
 pub struct World<'a, R: Replica, O> {
     rules: Rules,
     config: R::Config,
+    /// The nodes that may not join, because they have failed.
+    barred: IdentSet,
+    rejoin: bool,
     network: Network,
     replicas: [Option<R>; MAX_IDENTS],
     /// How many lives have begun under each identifier.
@@ -74,13 +95,15 @@ pub fn starting_network(setup: Setup, rules: Rules) -> Snapshot {
 
 impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// The world at the start of a run. The setup must [fit](Setup::fit) the rules.
-    pub fn new(setup: Setup, rules: Rules, config: R::Config, observer: &'a mut O) -> Self {
+    pub fn new(setup: Setup, rules: Rules, config: R::Config, conditions: Conditions, observer: &'a mut O) -> Self {
         let start = starting_network(setup, rules);
         observer.observe(|| Event::Start(setup, Box::new(start)));
         let mut world = Self {
             rules,
             config,
-            network: Network::default(),
+            barred: IdentSet::EMPTY,
+            rejoin: conditions.rejoin,
+            network: Network::late(conditions.late),
             replicas: [None; MAX_IDENTS],
             lives: [0; MAX_IDENTS],
             promised: [None; MAX_IDENTS],
@@ -163,7 +186,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     fn candidates(&self, op: Op) -> IdentSet {
         let members = self.now.members();
         match op {
-            Op::Join => IdentSet::circle(self.now.circle()) - members,
+            Op::Join => IdentSet::circle(self.now.circle()) - members - self.barred,
             Op::Fail => members,
             Op::Lose => members - self.network.losing(),
             Op::Cut => members - self.network.cut(),
@@ -180,13 +203,13 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         let pointers = self.now.pointers(node);
         // A node begins nothing while a stabilization waits to be decided, and decides nothing else.
         let ready = idle && pointers.saved.is_some() == (op == Op::Adopt);
-        let dead = |x: Option<Ident>| x.is_some_and(|x| !self.now.live(x));
+        let dead = |x: Option<Ident>| x.is_some_and(|x| !self.now.live(x) && !self.network.unnoticed(x));
         let has_effect = match op {
             Op::Join => {
                 if self.replicas[node.index()].is_some() {
                     return None;
                 }
-                return admitted(self.rules, &self.now, step);
+                return admitted(self.lenient(), &self.now, step);
             }
             Op::Fail => self.may_fail(node),
             Op::Lose | Op::Cut | Op::Mend => true,
@@ -210,7 +233,18 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     }
 
     fn would_change(&self, step: Step) -> bool {
-        action(step).is_some_and(|action| model::would_change(self.rules, &self.now, action))
+        action(step).is_some_and(|action| model::would_change(self.lenient(), &self.now, action))
+    }
+
+    /// The rules by which a step may have an effect. While a node is taken for alive that is not, a check may let pass
+    /// what it is there to stop.
+    fn lenient(&self) -> Rules {
+        match self.rules {
+            Rules::List { eager, .. } if self.network.any_unnoticed() => {
+                Rules::List { checks: Checks::default(), eager }
+            }
+            rules => rules,
+        }
     }
 
     /// Executes a step as it is given, permitted or not. What it sends and is due at once is left to
@@ -234,7 +268,13 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             Op::Reconcile => Task::Reconcile,
             Op::Update => Task::Update,
             Op::Flush => Task::Flush,
-            Op::Fail => return self.remove(node),
+            Op::Fail => {
+                if !self.rejoin {
+                    self.barred.insert(node);
+                }
+                self.network.fail(node);
+                return self.remove(node);
+            }
             Op::Lose => return self.network.lose_next(node),
             Op::Cut => return self.network.set_cut(node, true),
             Op::Mend => return self.network.set_cut(node, false),
@@ -255,6 +295,10 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             Arrived::Unanswered(nonce) => {
                 self.observer.observe(|| Event::Unanswered { at: to, nonce });
                 Input::Unanswered(nonce)
+            }
+            Arrived::Unnoticed(nonce) => {
+                self.observer.observe(|| Event::Unnoticed { at: to, nonce });
+                Input::Unnoticed(nonce)
             }
         };
         // An answer to a request of an earlier life keeps no promise.
@@ -314,6 +358,11 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         }
     }
 
+    /// What the failure detector will say of a request for which it has just become certain that there is no answer.
+    fn unanswered(&self, asked: Ident, nonce: Nonce) -> Input {
+        if self.network.unnoticed(asked) { Input::Unnoticed(nonce) } else { Input::Unanswered(nonce) }
+    }
+
     fn promise(&mut self, node: Ident, input: Input) {
         self.promised[node.index()] = Some(input);
         self.promises.insert(node);
@@ -332,8 +381,8 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             Kind::Answer(_) if sent.decides && matches!(sent.fate, Fate::Due(_)) => {
                 self.promise(to, Input::Received { from, message });
             }
-            Kind::Answer(nonce) if sent.decides => self.promise(to, Input::Unanswered(nonce)),
-            Kind::Request(nonce) if sent.decides => self.promise(from, Input::Unanswered(nonce)),
+            Kind::Answer(nonce) if sent.decides => self.promise(to, self.unanswered(from, nonce)),
+            Kind::Request(nonce) if sent.decides => self.promise(from, self.unanswered(to, nonce)),
             _ => {}
         }
     }
@@ -351,7 +400,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         }
         self.record(node, None, false);
         for (asker, nonce) in unanswered {
-            self.promise(asker, Input::Unanswered(nonce));
+            self.promise(asker, self.unanswered(node, nonce));
         }
     }
 
@@ -417,10 +466,11 @@ fn admitted(rules: Rules, network: &Snapshot, join: Step) -> Option<Step> {
     Some(Step { contact, ..join })
 }
 
-/// What [`World::resolve`] makes of a step without delays where nothing is under way, when this is the network.
-pub(crate) fn resolve(rules: Rules, network: &Snapshot, step: Step) -> Option<Step> {
+/// What [`World::resolve`] makes of a step without delays where nothing is under way, when this is the network and
+/// those that are barred may not join.
+pub(crate) fn resolve(rules: Rules, network: &Snapshot, barred: IdentSet, step: Step) -> Option<Step> {
     let members = network.members();
-    let nodes = |op| if op == Op::Join { IdentSet::circle(network.circle()) - members } else { members };
+    let nodes = |op| if op == Op::Join { IdentSet::circle(network.circle()) - members - barred } else { members };
     repair(step, false, nodes, |step| match step.op {
         Op::Join => admitted(rules, network, step),
         Op::Fail => model::may_fail(rules, network, step.node).then_some(step),

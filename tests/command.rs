@@ -64,6 +64,11 @@ fn stderr(assert: &Assert) -> &str {
     text
 }
 
+/// Whether standard error begins with a problem; what clap adds is more than a line.
+fn stderr_starts(assert: &Assert) -> bool {
+    assert.get_output().stderr.starts_with(b"error: ")
+}
+
 /// The lines of standard output by their columns, which are two or more spaces apart.
 fn columns(assert: &Assert) -> Vec<Vec<&str>> {
     let cells = |line| str::split(line, "  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
@@ -101,6 +106,7 @@ fn help_of_the_command() {
           sweep        Runs random schedules and counts what they violate: the blind control
           exhaust      Explores every network that a version can reach on a small circle
           experiment   Runs trials of each goal by each arm, and compares the arms
+          matrix       Finds out what each version survives, and under which conditions
           completions  Prints what a shell needs to complete arguments
           help         Print this message or the help of the given subcommand(s)
 
@@ -129,11 +135,14 @@ fn help_of_replay() {
                      --version
 
         Options:
-              --version <V>  The target: sigcomm2001, ccr2012, best2012, tse2017,
-                             claims, or an ablation such as ccr2012-adopt. Without
-                             it, each file's is the name of a directory above it
-              --faults       Allow loss and partition, which every source excludes
-          -h, --help         Print help
+              --version <V>         The target: sigcomm2001, ccr2012, best2012,
+                                    tse2017, claims, or an ablation such as
+                                    ccr2012-adopt. Without it, each file's is the name
+                                    of a directory above it
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+          -h, --help                Print help
 
         Prints a line for each file as soon as it is run, in four columns that are two
         or more spaces apart: the file, the verdict, the number of steps as executed,
@@ -144,9 +153,10 @@ fn help_of_replay() {
           ideal                         the network heals
           ccr2012/AtMostOneRing         a violation, by its signature
           masked:ccr2012/AtMostOneRing  a violation that CHORD_FUZZ_ONLY leaves out
-          outside the assumptions       the run has loss or partition, so that it says
-                                        nothing about the protocol; if something is
-                                        broken, `: ccr2012/AtMostOneRing` follows
+          outside the assumptions       the run has loss, partition, or a failure that
+                                        went unnoticed, so that it says nothing about
+                                        the protocol; if something is broken,
+                                        `: ccr2012/AtMostOneRing` follows
         All but a violation pass.
 
         Environment:
@@ -502,6 +512,45 @@ fn what_is_not_unicode() {
         let assert = chord_fuzz(&dir.path().join("sigcomm2001")).arg("replay").arg(name).assert().code(0).stderr("");
         assert_eq!(columns(&assert)[0][..2], ["\u{fffd}", "ideal"]);
     }
+}
+
+/// What a liveness check is for happens all the same while a failure goes unnoticed.
+#[test]
+fn with_late_detection_a_run_may_leave_the_assumptions() {
+    let dir = inputs();
+    let verdict = |args: &[&str]| {
+        let assert = replay(dir.path(), &[args, &["--version", "ccr2012", "sigcomm2001/violating"]].concat()).code(0);
+        columns(&assert)[0][1].to_owned()
+    };
+    assert_eq!(verdict(&[]), "ideal");
+    assert_eq!(verdict(&["--late-detection", "0"]), "ideal");
+    assert_eq!(verdict(&["--late-detection", "1"]), "outside the assumptions: ccr2012/AtLeastOneRing");
+    for steps in ["256", "-1", "soon"] {
+        let late = format!("--late-detection={steps}");
+        let assert = replay(dir.path(), &[&late, "--version", "ccr2012", "sigcomm2001/violating"]).code(2).stdout("");
+        assert!(stderr_starts(&assert), "{steps}");
+    }
+    let explain = chord_fuzz(dir.path())
+        .args(["explain", "--version", "ccr2012", "--late-detection", "5", "--no-rejoin", "sigcomm2001/violating"])
+        .assert()
+        .code(0);
+    for told in ["unnoticed: 1 (no such", "FAILURES UNNOTICED for up to 5 steps", "no node joins again"] {
+        assert!(stdout(&explain).contains(told), "{}", stdout(&explain));
+    }
+}
+
+#[test]
+fn without_rejoin_a_failed_node_does_not_join() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("again"), "circle 6\nring 3\nfail 2\nupdate 0\njoin 2 via 0\n").unwrap();
+    let executed = |args: &[&str]| {
+        let json =
+            chord_fuzz(dir.path()).args(["explain", "--json", "--version", "ccr2012", "again"]).args(args).assert();
+        let story: serde_json::Value = serde_json::from_str(stdout(&json.code(0))).unwrap();
+        (story["executed"].as_str().unwrap().to_owned(), story["assumptions"]["rejoin"].as_bool().unwrap())
+    };
+    assert_eq!(executed(&[]), ("circle 6\nring 3\nfail 2\nupdate 0\njoin 2 via 0\n".to_owned(), true));
+    assert_eq!(executed(&["--no-rejoin"]), ("circle 6\nring 3\nfail 2\nupdate 0\njoin 3 via 0\n".to_owned(), false));
 }
 
 #[test]

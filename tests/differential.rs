@@ -11,7 +11,7 @@ use chord_fuzz::replica::Replica;
 use chord_fuzz::schedule::{Delay, MAX_START, Op, Schedule, Setup, Step};
 use chord_fuzz::verdict::{Breach, Judge, Only, Options, Target, Verdict, rehearse, run};
 use chord_fuzz::version::{Rules, Version};
-use chord_fuzz::world::{World, action};
+use chord_fuzz::world::{Conditions, World, action};
 
 const STEPS: usize = 60;
 
@@ -53,7 +53,7 @@ fn compare<R: Replica>(
     mut next: impl FnMut(&World<'_, R, ()>, Step) -> Option<Step>,
 ) {
     let mut nobody = ();
-    let mut world = World::<R, ()>::new(schedule.setup, rules, config, &mut nobody);
+    let mut world = World::<R, ()>::new(schedule.setup, rules, config, Conditions::default(), &mut nobody);
     let mut state = *world.now();
     for (i, &step) in schedule.steps.iter().enumerate() {
         let Some(step) = next(&world, step) else { continue };
@@ -162,8 +162,11 @@ fn a_rehearsal_is_the_run() {
             for n in 0..runs() / 5 {
                 let only = pins[usize::try_from(n).expect("it fits") % pins.len()].clone();
                 let schedule = random(&mut rng, start, rules, false);
-                let (verdict, executed) = rehearse(target, &schedule, &only);
-                let outcome = run(target, &schedule, &Options { only, ..Options::default() }, &mut ());
+                // In every third run a node that has failed joins no more.
+                let conditions = Conditions { rejoin: n % 3 != 0, ..Conditions::default() };
+                let options = Options { only, conditions, ..Options::default() };
+                let (verdict, executed) = rehearse(target, &schedule, &options);
+                let outcome = run(target, &schedule, &options, &mut ());
                 assert_eq!((verdict, &executed), (outcome.verdict, &outcome.executed), "{target}:\n{schedule}");
                 violations += u32::from(matches!(verdict, Verdict::Violated(_)));
             }

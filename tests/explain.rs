@@ -77,11 +77,13 @@ fn help() {
           <FILE>  The input, as bytes or as text, or `-` for standard input
 
         Options:
-              --version <V>   The target, as for `chord-fuzz replay`
-              --faults        Allow loss and partition, which every source excludes
-              --json          Print JSON instead
-              --color <WHEN>  When to use colours: auto, always or never [default: auto]
-          -h, --help          Print help
+              --version <V>         The target, as for `chord-fuzz replay`
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+              --json                Print JSON instead
+              --color <WHEN>        Colours: auto, always or never [default: auto]
+          -h, --help                Print help
 
         Prints the verdict, the schedule, and then the run: the events of each step,
         numbered from 0 on, with a lane for each node that takes part. A member's lane
@@ -96,6 +98,7 @@ fn help() {
                             the same line, and the next number is left out
           , due +3          the datagram arrives 3 steps later
           dead: 2 (...)     there will be no answer of 2, and why
+          unnoticed: 2 (..) likewise, but 2 is taken for alive
           succ 2 -> 0       a pointer changes
 
         A heading says what a step was given as if it was repaired, and what comes after
@@ -537,7 +540,10 @@ fn json() {
             "failures": true,
             "base": null,
             "reliable": true,
+            "prompt": true,
             "immediate": true,
+            "rejoin": true,
+            "late": 0,
             "text": "failure assumption held; no stable base in this version; perfect failure detection; every datagram arrives before the next step"
           },
           "setup": {

@@ -17,6 +17,7 @@ use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::trace::{Event, Observer};
 use chord_fuzz::verdict::{Options, Target, run};
 use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::world::Conditions;
 use common::bytes;
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
@@ -67,9 +68,14 @@ proptest! {
     }
 
     #[test]
-    fn what_a_run_executed_is_its_canonical_form(bytes in vec(any::<u8>(), 0..=MAX_BYTES), faults: bool) {
+    fn what_a_run_executed_is_its_canonical_form(
+        bytes in vec(any::<u8>(), 0..=MAX_BYTES),
+        faults: bool,
+        rejoin: bool,
+        late in 0u8..8,
+    ) {
         for target in Target::all() {
-            let options = Options { faults, ..Options::default() };
+            let options = Options { faults, conditions: Conditions { rejoin, late }, ..Options::default() };
             let (first, again) = common::replay(target, &Schedule::decode(&bytes), &options);
             for again in again {
                 prop_assert_eq!(again.executed.encode(), first.executed.encode());
@@ -508,7 +514,7 @@ impl Observer for Watcher {
                 self.count(Rare::NotifiedWhileARequestIsOut, out);
             }
             Event::Sent { message: Message::Notify, .. } => {}
-            Event::Unanswered { at, nonce } => {
+            Event::Unanswered { at, nonce } | Event::Unnoticed { at, nonce } => {
                 self.asked[at.index()] = None;
                 self.count(Rare::FailureLeavesARequestUnanswered, self.sent.contains(&(at, nonce)));
             }

@@ -16,6 +16,7 @@ use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::story::{Broken, Story, What};
 use chord_fuzz::trace::{self, Observer};
 use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::world::Conditions;
 use common::bytes;
 use serde_json::{Value, json};
 
@@ -32,7 +33,8 @@ fn story(name: &str, text: &str) -> Story {
 static RANDOM: LazyLock<Vec<Story>> = LazyLock::new(|| {
     let mut rng = fastrand::Rng::with_seed(11);
     let mut random = |target| {
-        let options = Options { faults: rng.bool(), ..Options::default() };
+        let conditions = Conditions { rejoin: rng.bool(), late: [0, 5][rng.usize(..2)] };
+        let options = Options { faults: rng.bool(), conditions, ..Options::default() };
         Story::of(target, &Schedule::decode(&bytes(&mut rng, MAX_BYTES)), &options)
     };
     Target::all().into_iter().flat_map(|target| [target; 100]).map(&mut random).collect()
@@ -81,6 +83,10 @@ fn retold(story: &Story) -> Vec<String> {
                 (at, _, Message::Request { nonce, .. }) => trace::Event::Unanswered { at, nonce },
                 other => panic!("{other:?}"),
             },
+            What::Unnoticed { request, .. } => match sent(request) {
+                (at, _, Message::Request { nonce, .. }) => trace::Event::Unnoticed { at, nonce },
+                other => panic!("{other:?}"),
+            },
             What::Joined { node, now } | What::Changed { node, now, .. } => {
                 trace::Event::Changed { node, now: Some(now) }
             }
@@ -99,7 +105,8 @@ fn a_story_is_its_trace_retold() {
     for target in Target::all() {
         for _ in 0..100 {
             let schedule = Schedule::decode(&bytes(&mut rng, MAX_BYTES));
-            let options = Options { faults: rng.bool(), ..Options::default() };
+            let conditions = Conditions { rejoin: rng.bool(), late: [0, 5][rng.usize(..2)] };
+            let options = Options { faults: rng.bool(), conditions, ..Options::default() };
             let mut traced = Traced::default();
             let outcome = run(target, &schedule, &options, &mut traced);
             let story = Story::of(target, &schedule, &options);
@@ -350,7 +357,9 @@ fn json_has_what_it_says() {
                     let sent = &events[..number][index(&event["datagram"])];
                     assert_eq!((&sent["kind"], &sent["fate"]), (&json!("sent"), &json!("due")));
                 }
-                "unanswered" => assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request"),
+                "unanswered" | "unnoticed" => {
+                    assert_eq!(events[..number][index(&event["request"])]["message"]["type"], "request");
+                }
                 "joined" | "changed" => {
                     let now = node(&event["network"], &event["node"]).unwrap();
                     for pointer in ["list", "prdc", "saved"] {

@@ -76,12 +76,14 @@ fn help() {
           <FILE>  The input, as bytes or as text, or `-` for standard input
 
         Options:
-              --version <V>   The target, as for `chord-fuzz replay`
-              --faults        Allow loss and partition, which every source excludes
-              --with <FILE2>  Another input, to be shown beside it on the page
-          -o, --page <PAGE>   Where to write the page, or `-` for standard output
-              --svg <PREFIX>  How the names of the still pictures of FILE begin
-          -h, --help          Print help
+              --version <V>         The target, as for `chord-fuzz replay`
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+              --with <FILE2>        Another input, to be shown beside it on the page
+          -o, --page <PAGE>         Where to write the page, or `-` for standard output
+              --svg <PREFIX>        How the names of the still pictures of FILE begin
+          -h, --help                Print help
 
         The page is one file, and loads nothing. It shows the ring, all events as
         `explain` tells them, and the pointers; the story is in it as `explain --json`

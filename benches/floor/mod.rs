@@ -122,7 +122,7 @@ impl Observer for Traffic {
                 self.arrivals += 1;
                 self.calls.extend(self.connections[at.index()].map(|connection| Call::Receive { connection }));
             }
-            Event::Unanswered { .. } | Event::Changed { .. } => {}
+            Event::Unanswered { .. } | Event::Unnoticed { .. } | Event::Changed { .. } => {}
         }
     }
 }

@@ -330,7 +330,10 @@ impl Replica for ListReplica {
                 }
             }
             Event::Unanswered(nonce) if self.requests.is_current(nonce) => self.answered(Answer::NotMember, out),
-            Event::Unanswered(_) => {}
+            Event::Unnoticed(nonce) if self.requests.is_current(nonce) => {
+                self.answered(self.requests.unnoticed(), out);
+            }
+            Event::Unanswered(_) | Event::Unnoticed(_) => {}
         }
     }
 

@@ -245,7 +245,10 @@ impl Replica for TseReplica {
             // A rectification is a step of its own: it waits until the one under way is done.
             Event::Received { from, message: Message::Notify } => self.notified.insert(from),
             Event::Unanswered(nonce) if self.requests.is_current(nonce) => self.answered(Answer::NotMember, out),
-            Event::Unanswered(_) => {}
+            Event::Unnoticed(nonce) if self.requests.is_current(nonce) => {
+                self.answered(self.requests.unnoticed(), out);
+            }
+            Event::Unanswered(_) | Event::Unnoticed(_) => {}
         }
     }
 

@@ -15,10 +15,10 @@ use chord_fuzz::report;
 use chord_fuzz::schedule::Op;
 use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
 use chord_fuzz::story::{Broken, Story, What};
-use chord_fuzz::verdict::{Options, Target};
+use chord_fuzz::verdict::Target;
 use clap::ColorChoice;
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, print, write};
 
 const AFTER_HELP: &str = "\
@@ -35,6 +35,7 @@ is a line of `|`, that of a node that is still joining one of `:`.
                     the same line, and the next number is left out
   , due +3          the datagram arrives 3 steps later
   dead: 2 (...)     there will be no answer of 2, and why
+  unnoticed: 2 (..) likewise, but 2 is taken for alive
   succ 2 -> 0       a pointer changes
 
 A heading says what a step was given as if it was repaired, and what comes after
@@ -77,15 +78,14 @@ pub struct Explain {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// Allow loss and partition, which every source excludes
-    #[arg(long)]
-    faults: bool,
+    #[command(flatten)]
+    conditions: Conditions,
 
     /// Print JSON instead
     #[arg(long)]
     json: bool,
 
-    /// When to use colours: auto, always or never
+    /// Colours: auto, always or never
     #[arg(long, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_possible_values = true)]
     color: ColorChoice,
 
@@ -103,7 +103,7 @@ impl Explain {
     pub fn run(&self) -> anyhow::Result<Status> {
         let (target, schedule) =
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
-        let options = Options { only: only()?, faults: self.faults, ..Options::default() };
+        let options = self.conditions.options()?;
         let story = Story::of(target, &schedule, &options);
         if self.json {
             print(&serde_json::to_string(&story)?)?;
@@ -326,6 +326,10 @@ pub(super) fn mark(story: &Story, event: usize) -> Mark {
         What::Unanswered { request, cause } => {
             let (at, asked, _) = sent(request);
             mark(at, BAD, format!("dead: {asked} ({})", story.why(cause)))
+        }
+        What::Unnoticed { request, cause } => {
+            let (at, asked, _) = sent(request);
+            mark(at, BAD, format!("unnoticed: {asked} ({})", story.why(cause)))
         }
         What::Joined { node, now } => mark(node, GOOD, format!("joins: {}", slashed(now.list, now.prdc, list_len))),
         What::Changed { node, was, now } => mark(node, CHANGE, changes(was, now)),

@@ -10,7 +10,33 @@ use anyhow::Context as _;
 use chord_fuzz::fuzzing::ONLY;
 use chord_fuzz::schedule::text::{ParseError, is_text};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::verdict::{Only, Target};
+use chord_fuzz::verdict::{Only, Options, Target};
+use chord_fuzz::world;
+
+/// Under which conditions an input is run: what its bytes do not say.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Conditions {
+    /// Allow loss and partition, which all sources exclude
+    #[arg(long)]
+    faults: bool,
+
+    /// Let no node that has failed join again
+    #[arg(long)]
+    no_rejoin: bool,
+
+    /// Take a node for alive for N steps after its failure
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    late_detection: u8,
+}
+
+impl Conditions {
+    /// How an input is run: under these conditions, and by the environment.
+    pub fn options(self) -> anyhow::Result<Options> {
+        let Self { faults, no_rejoin, late_detection } = self;
+        let conditions = world::Conditions { rejoin: !no_rejoin, late: late_detection };
+        Ok(Options { only: only()?, faults, conditions, ..Options::default() })
+    }
+}
 
 /// The longest text in bytes: far more than any schedule takes, with comments.
 pub const MAX_TEXT: usize = 1 << 16;

@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod explain;
 pub mod export;
 pub mod input;
+pub mod matrix;
 pub mod normalize;
 pub mod replay;
 pub mod shrink;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use chord_fuzz::report;
 use chord_fuzz::schedule::MAX_BYTES;
 use chord_fuzz::trace::Digest;
-use chord_fuzz::verdict::{Options, Target, Verdict, run};
+use chord_fuzz::verdict::{Target, Verdict, run};
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, complain, one_line, print};
 
 /// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
@@ -30,9 +30,10 @@ Verdicts:
   ideal                         the network heals
   ccr2012/AtMostOneRing         a violation, by its signature
   masked:ccr2012/AtMostOneRing  a violation that CHORD_FUZZ_ONLY leaves out
-  outside the assumptions       the run has loss or partition, so that it says
-                                nothing about the protocol; if something is
-                                broken, `: ccr2012/AtMostOneRing` follows
+  outside the assumptions       the run has loss, partition, or a failure that
+                                went unnoticed, so that it says nothing about
+                                the protocol; if something is broken,
+                                `: ccr2012/AtMostOneRing` follows
 All but a violation pass.
 
 Environment:
@@ -56,15 +57,15 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub struct Replay {
     // Verbatim, since clap would join the lines, and does not break long ones without its feature `wrap_help`.
-    /// The target: sigcomm2001, ccr2012, best2012, tse2017,
-    /// claims, or an ablation such as ccr2012-adopt. Without
-    /// it, each file's is the name of a directory above it
+    /// The target: sigcomm2001, ccr2012, best2012,
+    /// tse2017, claims, or an ablation such as
+    /// ccr2012-adopt. Without it, each file's is the name
+    /// of a directory above it
     #[arg(long, value_name = "V", verbatim_doc_comment)]
     version: Option<Target>,
 
-    /// Allow loss and partition, which every source excludes
-    #[arg(long)]
-    faults: bool,
+    #[command(flatten)]
+    conditions: Conditions,
 
     /// An input, as bytes, of which only the first 194 count, or as
     /// text (see `explain`), or `-` for standard input, which needs
@@ -80,7 +81,7 @@ impl Replay {
     ///
     /// If `CHORD_FUZZ_ONLY` is set to something that is no property, and if standard output takes no more.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let options = Options { only: only()?, faults: self.faults, ..Options::default() };
+        let options = self.conditions.options()?;
         // What has to be known to align the first column are names, not results: nothing waits for it.
         let width = self.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
         let mut inputs = Inputs::new(self.version);

@@ -144,7 +144,7 @@ impl Sweep {
                 found.count,
                 rate(found.count, tally.runs),
                 found.first,
-                found.fewest
+                found.shortest[0].0
             ))?;
         }
         print(&format!("{:width$}  {:>10}", "runs", tally.runs))?;

@@ -9,6 +9,7 @@ use crate::replica::{Answer, Ask, Message};
 use crate::schedule::{self, Op};
 use crate::snapshot::{self, Snapshot, SuccList};
 use crate::verdict;
+use crate::world::Conditions;
 
 const FORMAT: u32 = 1;
 
@@ -51,11 +52,15 @@ struct Broken {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "as in the library")]
 struct Assumptions {
     failures: bool,
     base: Option<bool>,
     reliable: bool,
+    prompt: bool,
     immediate: bool,
+    rejoin: bool,
+    late: u8,
     text: String,
 }
 
@@ -103,6 +108,7 @@ enum Kind {
     Delivered { datagram: usize },
     Discarded { datagram: usize },
     Unanswered { request: usize, cause: usize, why: &'static str },
+    Unnoticed { request: usize, cause: usize, why: &'static str },
     Joined { node: u8, now: Pointers },
     Changed { node: u8, was: Pointers, now: Pointers },
     Failed { node: u8, was: Pointers },
@@ -152,7 +158,9 @@ impl Document {
         let Story { target, given, outcome, steps, events, networks, broken, irreparable } = story;
         let verdict::Outcome { verdict, executed, assumptions, network, settled } = outcome;
         let schedule::Setup { ring, circle, list_len, faults } = executed.setup;
-        let verdict::Assumptions { failures, base, reliable, immediate } = *assumptions;
+        let verdict::Assumptions { failures, base, reliable, prompt, immediate, conditions } = *assumptions;
+        let Conditions { rejoin, late } = conditions;
+        let text = assumptions.to_string();
         let judged = |pointers: &Snapshot| NetworkForm::of(&Network::of(target.version.rules(), *pointers));
         Self {
             format: FORMAT,
@@ -173,7 +181,7 @@ impl Document {
                 for_good,
             }),
             irreparable: *irreparable,
-            assumptions: Assumptions { failures, base, reliable, immediate, text: assumptions.to_string() },
+            assumptions: Assumptions { failures, base, reliable, prompt, immediate, rejoin, late, text },
             setup: Setup { ring, circle, list_len, faults },
             given: given.to_string(),
             executed: executed.to_string(),
@@ -235,6 +243,7 @@ impl EventForm {
             What::Delivered { datagram } => Kind::Delivered { datagram },
             What::Discarded { datagram } => Kind::Discarded { datagram },
             What::Unanswered { request, cause } => Kind::Unanswered { request, cause, why: story.why(cause) },
+            What::Unnoticed { request, cause } => Kind::Unnoticed { request, cause, why: story.why(cause) },
             What::Joined { node, now } => Kind::Joined { node: node.get(), now: Pointers::of(now) },
             What::Changed { node, was, now } => {
                 Kind::Changed { node: node.get(), was: Pointers::of(was), now: Pointers::of(now) }

@@ -34,7 +34,7 @@
 //! | `verdict` | `kind`: `ideal`, `violated`, `masked`, `outside`; `signature`: as in `ccr2012/AtMostOneRing` |
 //! | `broken` | the property: `property`, `source`, and the steps `first` and `for_good` |
 //! | `irreparable` | the step |
-//! | `assumptions` | `failures`, `base`, `reliable`, `immediate` as in [`Assumptions`](crate::verdict::Assumptions), and `text` |
+//! | `assumptions` | `failures`, `base`, `reliable`, `prompt`, `immediate` as in [`Assumptions`](crate::verdict::Assumptions), `rejoin` and `late` as in [`Conditions`](crate::world::Conditions), and `text` |
 //! | `setup` | `ring`, `circle`, `list_len`, `faults` as in [`Setup`](crate::schedule::Setup), as the version permits |
 //! | `given`, `executed` | both schedules in text form |
 //! | `steps` | `given` and `executed`, each a step; `after_schedule`; `events`: the first of its events, and the first of the next step's |
@@ -52,6 +52,7 @@
 //! | `delivered` | `datagram`: the event that sent it |
 //! | `discarded` | `datagram`, likewise: its receiver has gone |
 //! | `unanswered` | `request`: the event that sent it; `cause`: the event for which it has no answer; `why`: that in words |
+//! | `unnoticed` | the same: the node that was asked has failed and is taken for alive |
 //! | `joined` | `node`, `now` |
 //! | `changed` | `node`, `was`, `now` |
 //! | `failed` | `node`, `was` |
@@ -160,6 +161,13 @@ pub enum What {
         request: usize,
         /// The event for which there is no answer: the request or the answer that did not get through, or the going
         /// of the node that was asked. [`Story::why`] puts it in words.
+        cause: usize,
+    },
+    /// The same while the node that was asked has failed and is taken for alive.
+    Unnoticed {
+        /// The request.
+        request: usize,
+        /// As of [`Unanswered`](Self::Unanswered).
         cause: usize,
     },
     /// A node becomes a member.
@@ -290,7 +298,7 @@ impl Story {
         in_flight
     }
 
-    /// What the cause of [`What::Unanswered`] is, in words.
+    /// What the cause of [`What::Unanswered`] or [`What::Unnoticed`] is, in words.
     ///
     /// # Panics
     ///
@@ -421,6 +429,10 @@ impl Observer for Recorder {
             trace::Event::Unanswered { at, nonce } => {
                 let request = self.request(at, nonce);
                 self.push(What::Unanswered { request, cause: self.cause(request) });
+            }
+            trace::Event::Unnoticed { at, nonce } => {
+                let request = self.request(at, nonce);
+                self.push(What::Unnoticed { request, cause: self.cause(request) });
             }
             trace::Event::Changed { node, now: Some(now) } => {
                 let what = match self.set(node, Some(now)) {

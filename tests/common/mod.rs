@@ -7,7 +7,7 @@ use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::trace::{Digest, Event, Observer};
 use chord_fuzz::verdict::{Assumptions, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::version::{Rules, Version};
-use chord_fuzz::world::World;
+use chord_fuzz::world::{Conditions, World};
 
 /// Random bytes.
 pub fn bytes(rng: &mut fastrand::Rng, len: usize) -> Vec<u8> {
@@ -57,7 +57,7 @@ pub fn replay(target: Target, schedule: &Schedule, options: &Options) -> (Record
 pub fn list_world(version: Version, setup: Setup, nobody: &mut ()) -> World<'_, ListReplica, ()> {
     let rules = version.rules();
     let Rules::List { checks, eager } = rules else { panic!("{version} is not of the list family") };
-    World::new(setup, rules, Config { checks, eager }, nobody)
+    World::new(setup, rules, Config { checks, eager }, Conditions::default(), nobody)
 }
 
 /// An observer made of a function.

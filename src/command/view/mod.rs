@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use chord_fuzz::story::Story;
-use chord_fuzz::verdict::{Options, Target};
+use chord_fuzz::verdict::Target;
 use clap::ArgGroup;
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, put, save};
 
 const AFTER_HELP: &str = "\
@@ -55,9 +55,8 @@ pub struct View {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// Allow loss and partition, which every source excludes
-    #[arg(long)]
-    faults: bool,
+    #[command(flatten)]
+    conditions: Conditions,
 
     /// Another input, to be shown beside it on the page
     #[arg(long, value_name = "FILE2", requires = "page")]
@@ -83,7 +82,7 @@ impl View {
     /// If an input cannot be read, if `CHORD_FUZZ_ONLY` is set to something that is no property, and if an output cannot
     /// be written; then it is left as it was.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let options = Options { only: only()?, faults: self.faults, ..Options::default() };
+        let options = self.conditions.options()?;
         let mut inputs = Inputs::new(self.version);
         let mut runs = Vec::new();
         for file in [Some(&self.file), self.with.as_ref()].into_iter().flatten() {
