@@ -470,7 +470,7 @@ const HITS: usize = 20;
 /// The schedule as executed, if it breaks the property by its own steps, for good in every order of maintenance, and
 /// without a rejoin.
 fn kept(target: Target, breach: Breach, schedule: &Schedule) -> Option<Schedule> {
-    let (verdict, executed) = rehearse(target, schedule, &only(breach).only);
+    let (verdict, executed) = rehearse(target, schedule, &only(breach));
     if verdict != Verdict::Violated(breach) || rejoin(&executed).is_some() {
         return None;
     }
