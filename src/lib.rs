@@ -43,6 +43,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "command")]
+pub mod census;
 pub mod chord;
 pub mod fuzzing;
 pub mod ident;
@@ -50,6 +52,7 @@ pub mod model;
 pub mod network;
 pub mod novelty;
 pub mod property;
+pub mod prove;
 pub mod reach;
 pub mod replica;
 pub mod report;

@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::assemble::Assemble;
+use command::census::Census;
 use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::experiment::Experiment;
 use command::explain::Explain;
 use command::normalize::Normalize;
+use command::prove::Prove;
 use command::replay::Replay;
 use command::shrink::Shrink;
 use command::stats::Stats;
@@ -37,9 +39,11 @@ enum Command {
     Disassemble(Disassemble),
     Normalize(Normalize),
     Shrink(Shrink),
+    Prove(Prove),
     Triage(Triage),
     Stats(Stats),
     Sweep(Sweep),
+    Census(Census),
     Experiment(Experiment),
     Completions(Completions),
 }
@@ -53,9 +57,11 @@ fn main() -> ExitCode {
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),
         Command::Shrink(shrink) => shrink.run(),
+        Command::Prove(prove) => prove.run(),
         Command::Triage(triage) => triage.run(),
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
+        Command::Census(census) => census.run(),
         Command::Experiment(experiment) => experiment.run(),
         Command::Completions(completions) => completions.run(),
     })

@@ -28,7 +28,7 @@
 //! - it has no delays, so that it is a run of the atomic model;
 //! - it starts with no more members;
 //! - its own steps break the property, not only the maintenance that is to heal it;
-//! - *no* order of maintenance [heals](can_heal) it, not only the one that the verdict tries. Some runs are violations by
+//! - *no* order of maintenance [heals](prove) it, not only the one that the verdict tries. Some runs are violations by
 //!   that one order and not by the others, and they tend to be shorter.
 //!
 //! # What it guarantees
@@ -60,8 +60,9 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use crate::ident::{Ident, IdentSet};
+use crate::prove::{Proof, prove};
 use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, can_heal, rehearse, run};
+use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, rehearse, run};
 
 /// How far a shrink goes. It is counted, not timed, so that the result is the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +131,9 @@ struct Worth {
 
 impl Worth {
     fn of(target: Target, breach: Breach, outcome: &Outcome, networks: usize) -> Self {
-        // Most of what P02 claims heals, and counts nevertheless.
-        let heals = match target.judge {
-            Judge::NeverHeals => can_heal(target.version.rules(), &outcome.network, networks),
-            Judge::Claims => None,
+        let irreparable = || {
+            let proof = prove(target.version.rules(), &outcome.network, networks, |_| ());
+            matches!(proof, Proof::Irreparable { .. })
         };
         Self {
             immediate: outcome.assumptions.immediate,
@@ -142,7 +142,8 @@ impl Worth {
                 Breach::Broken(property) => !property.holds(&outcome.network),
                 Breach::Stalled | Breach::Runaway => true,
             },
-            for_good: heals == Some(false),
+            // Most of what P02 claims heals, and counts nevertheless.
+            for_good: target.judge == Judge::NeverHeals && irreparable(),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! - **Never heals** (the targets that are a version): whenever nothing is on its way, the four required properties are
 //!   judged in order. A broken one counts only if fair maintenance to a fixpoint, on a copy in the atomic
-//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
+//!   [`model`], does not make the network ideal. That no order of maintenance does is the stronger claim, which a
+//!   [proof](crate::prove) decides. At the end everything is delivered and judged once more. A network that
 //!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
 //!   is a defect of ours, [`Breach::Stalled`].
 //! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
@@ -11,8 +12,8 @@
 //! The run stops at the first violation. A verdict says under which assumptions it was reached; a run that leaves them
 //! says nothing about the protocol and is never a violation.
 
-use std::collections::HashSet;
 use std::fmt;
+use std::slice;
 use std::str::FromStr;
 
 use anyhow::Context as _;
@@ -373,65 +374,51 @@ fn drive<R: Replica>(
 #[must_use]
 pub fn rehearse(target: Target, schedule: &Schedule, only: &Only) -> (Verdict, Schedule) {
     let rules = target.version.rules();
-    let setup = Setup { faults: false, ..schedule.setup.fit(rules) };
     let bench = Bench::new(target, only);
-    let mut network = world::starting_network(setup, rules);
-    let mut executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
-    let mut steps = schedule.steps.iter();
+    let mut rehearsal = Rehearsal::of(rules, schedule);
     let mut breach = None;
-    while breach.is_none() {
-        let step = match steps.next() {
-            Some(&step) => {
-                match world::resolve(rules, &network, Step { delay: Delay::NONE, notice: Delay::NONE, ..step }) {
-                    Some(step) => step,
-                    None => continue,
-                }
-            }
-            None => match world::undecided(&network) {
-                Some(step) => step,
-                None => break,
-            },
-        };
-        if executed.steps.len() < MAX_STEPS {
-            executed.steps.push(step);
-        }
-        if let Some(action) = world::action(step) {
-            model::apply(rules, &mut network, action);
-        }
-        breach = bench.step(&network);
+    while breach.is_none() && rehearsal.step() {
+        breach = bench.step(&rehearsal.network);
     }
-    let unhealed = unhealed(rules, &mut network);
-    (only.verdict(breach.or(unhealed)), executed)
+    let unhealed = unhealed(rules, &mut rehearsal.network);
+    (only.verdict(breach.or(unhealed)), rehearsal.executed)
 }
 
-/// Whether some order of maintenance makes the network ideal, in the atomic model, if nothing joins or fails any more.
-/// A verdict tries one fair order; that no order does is the stronger claim. `None` if more than `limit` networks would
-/// have to be looked at to know.
-#[must_use]
-pub fn can_heal(rules: Rules, network: &Snapshot, limit: usize) -> Option<bool> {
-    let mut seen = HashSet::from([*network]);
-    let mut open = vec![*network];
-    while let Some(network) = open.pop() {
-        if ideal(&network) {
-            return Some(true);
-        }
-        if seen.len() > limit {
-            return None;
-        }
-        for node in network.members().iter() {
-            for kind in model::ROUND.into_iter().flatten() {
-                let mut next = network;
-                if model::apply(rules, &mut next, kind(node)) && seen.insert(next) {
-                    open.push(next);
-                }
-            }
-        }
+/// A run in the atomic [`model`], step by step.
+pub(crate) struct Rehearsal<'a> {
+    rules: Rules,
+    given: slice::Iter<'a, Step>,
+    /// The network now.
+    pub network: Snapshot,
+    /// The steps as executed, so far.
+    pub executed: Schedule,
+}
+
+impl<'a> Rehearsal<'a> {
+    pub fn of(rules: Rules, schedule: &'a Schedule) -> Self {
+        let setup = Setup { faults: false, ..schedule.setup.fit(rules) };
+        let executed = Schedule { setup, steps: Vec::with_capacity(schedule.steps.len()) };
+        Self { rules, given: schedule.steps.iter(), network: world::starting_network(setup, rules), executed }
     }
-    Some(false)
+
+    /// Does the next step that comes to something, and at the end what is still undecided. Returns whether there was one.
+    pub fn step(&mut self) -> bool {
+        let resolve = |&step| {
+            world::resolve(self.rules, &self.network, Step { delay: Delay::NONE, notice: Delay::NONE, ..step })
+        };
+        let Some(step) = self.given.find_map(resolve).or_else(|| world::undecided(&self.network)) else { return false };
+        if self.executed.steps.len() < MAX_STEPS {
+            self.executed.steps.push(step);
+        }
+        if let Some(action) = world::action(step) {
+            model::apply(self.rules, &mut self.network, action);
+        }
+        true
+    }
 }
 
 /// Does fair maintenance, and returns what a network at rest that does not heal is a violation of.
-fn unhealed(rules: Rules, network: &mut Snapshot) -> Option<Breach> {
+pub(crate) fn unhealed(rules: Rules, network: &mut Snapshot) -> Option<Breach> {
     let before = *network;
     if heal(rules, network) {
         return None;
@@ -572,28 +559,6 @@ mod tests {
             "nothing that can be violated is called `atmostonering`: there are at-least-one-ring, at-most-one-ring, \
              ordered-ring, connected-appendages, ordered-merges, ordered-appendages, valid-successor-list, invariant, \
              stalled, runaway"
-        );
-    }
-
-    /// Two rings of `ccr2012` that the order of the verdict leaves as two, and another order joins again; and two that no
-    /// order joins.
-    #[test]
-    fn that_one_order_does_not_heal_is_less_than_that_none_does() {
-        let lost = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
-                    reconcile 0\nreconcile 2\nstabilize 0\nstabilize 2\nfail 1\nfail 3\n";
-        let healed = "join 1 via 0\njoin 3 via 0\nstabilize 3\nstabilize 1\nfail 1\njoin 1 via 0\nstabilize 0\n\
-                      join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\n";
-        let target = Target::of(Version::CCR2012);
-        for (text, heals) in [(lost, false), (healed, true)] {
-            let outcome = run(target, &text.parse().unwrap(), &Options::default(), &mut ());
-            assert_eq!(outcome.verdict, Verdict::Violated(Breach::Broken(Property::AtMostOneRing)));
-            assert_eq!(can_heal(target.version.rules(), &outcome.network, 1_000), Some(heals), "{}", outcome.network);
-            assert_eq!(can_heal(target.version.rules(), &outcome.network, 10), None);
-        }
-        let start = Schedule::decode(&[]).setup.fit(target.version.rules());
-        assert_eq!(
-            can_heal(target.version.rules(), &world::starting_network(start, target.version.rules()), 10),
-            Some(true)
         );
     }
 

@@ -1,12 +1,14 @@
 //! The subcommands, one file for each, and what they share: exit statuses, and how they write.
 
 pub mod assemble;
+pub mod census;
 pub mod completions;
 pub mod disassemble;
 pub mod experiment;
 pub mod explain;
 pub mod input;
 pub mod normalize;
+pub mod prove;
 pub mod replay;
 pub mod shrink;
 pub mod stats;
