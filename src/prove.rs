@@ -16,7 +16,7 @@
 //!
 //! The number of networks grows exponentially with that of the members: some dozens for two of them, some thousands for
 //! four or five, and millions for eight. So it is limited. A million of them take some 200 MB by [`prove`] and
-//! some 350 MB by [`healing`], and a few seconds.
+//! some 350 MB by [`healing`], and some seconds.
 //!
 //! # Example
 //!
@@ -191,4 +191,103 @@ impl Reached {
 fn maintenance(network: &Snapshot) -> impl Iterator<Item = Action> {
     let members = network.members();
     model::ROUND.into_iter().flatten().flat_map(move |kind| members.iter().map(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ident::{Ident, IdentSet};
+    use crate::property::{Property, ideal_network};
+    use crate::snapshot::{Pointers, SuccList};
+    use crate::verdict::{Breach, Options, Target, Verdict, run};
+    use crate::version::Version;
+
+    const NOBODY: fn(usize) = |_| ();
+
+    /// The network of these members, `(node, successors, predecessor)`.
+    fn network(members: &[(u8, &[u8], Option<u8>)]) -> Snapshot {
+        let mut network = Snapshot::empty(4, 2);
+        for &(node, list, prdc) in members {
+            let list = SuccList::of(list.iter().copied().map(Ident::new));
+            network.set(Ident::new(node), Some(Pointers { list, prdc: prdc.map(Ident::new), saved: None }));
+        }
+        network
+    }
+
+    #[test]
+    fn an_ideal_network_is_healed_at_once_and_stays_so() {
+        for version in Version::PUBLISHED {
+            for members in [1, 2, 5, 16] {
+                let ideal = ideal_network(16, 2, (0..members).map(Ident::new).collect::<IdentSet>());
+                let proof = prove(version.rules(), &ideal, 1, NOBODY);
+                assert_eq!(proof, Proof::Repairable { order: Vec::new() }, "{version}");
+                assert_eq!(healing(version.rules(), &ideal, 1, NOBODY), Some(Healing::Always), "{version}");
+            }
+        }
+    }
+
+    /// A node that is its own successor and has done nothing yet.
+    #[test]
+    fn the_order_is_a_shortest_one() {
+        let alone = network(&[(0, &[0], None)]);
+        let node = Ident::new(0);
+        let proof = prove(Version::CCR2012.rules(), &alone, 4, NOBODY);
+        let order = vec![Action::Reconcile { node }, Action::Stabilize { node }];
+        assert_eq!(proof, Proof::Repairable { order }, "either step may be the first");
+        assert_eq!(healing(Version::CCR2012.rules(), &alone, 4, NOBODY), Some(Healing::Always));
+    }
+
+    /// Two nodes that know nobody but themselves.
+    #[test]
+    fn what_nothing_can_heal() {
+        let apart = network(&[(0, &[0], None), (2, &[2], None)]);
+        let rules = Version::CCR2012.rules();
+        // Each of them has reconciled or not, and has stabilized or not.
+        assert_eq!(prove(rules, &apart, 16, NOBODY), Proof::Irreparable { networks: 16 });
+        assert_eq!(prove(rules, &apart, 15, NOBODY), Proof::Undecided);
+        assert_eq!(healing(rules, &apart, 16, NOBODY), Some(Healing::Never));
+        assert_eq!(healing(rules, &apart, 15, NOBODY), None);
+    }
+
+    #[test]
+    fn progress_is_that_of_networks() {
+        let apart = network(&[(0, &[0], None), (2, &[2], None)]);
+        let mut told = Vec::new();
+        let _ = prove(Version::CCR2012.rules(), &apart, 100, |networks| told.push(networks));
+        assert_eq!((told.first(), told.last()), (Some(&1), Some(&16)));
+        assert!(told.is_sorted());
+    }
+
+    /// Without a check, who stabilizes before the dead predecessor is forgotten is lost.
+    #[test]
+    fn it_can_depend_on_the_order() {
+        let torn = network(&[(0, &[3], None), (3, &[3], Some(2))]);
+        let rules = Version::SIGCOMM2001.rules();
+        assert_eq!(healing(rules, &torn, 1_000, NOBODY), Some(Healing::Sometimes));
+        let Proof::Repairable { order } = prove(rules, &torn, 1_000, NOBODY) else { panic!("it heals") };
+        assert!(order.contains(&Action::Flush { node: Ident::new(3) }), "{order:?}");
+        assert_eq!(healing(Version::CCR2012.rules(), &torn, 1_000, NOBODY), Some(Healing::Always), "with the check");
+    }
+
+    /// Two rings of `ccr2012` that the order of the verdict leaves as two, and another order joins again; and two that no
+    /// order joins.
+    #[test]
+    fn that_one_order_does_not_heal_is_less_than_that_none_does() {
+        let lost = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
+                    reconcile 0\nreconcile 2\nstabilize 0\nstabilize 2\nfail 1\nfail 3\n";
+        let healed = "join 1 via 0\njoin 3 via 0\nstabilize 3\nstabilize 1\nfail 1\njoin 1 via 0\nstabilize 0\n\
+                      join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\n";
+        let target = Target::of(Version::CCR2012);
+        for (text, heals) in [(lost, false), (healed, true)] {
+            let outcome = run(target, &text.parse().unwrap(), &Options::default(), &mut ());
+            assert_eq!(outcome.verdict, Verdict::Violated(Breach::Broken(Property::AtMostOneRing)));
+            let rules = target.version.rules();
+            let proof = prove(rules, &outcome.network, 1_000, NOBODY);
+            assert_eq!(matches!(proof, Proof::Repairable { .. }), heals, "{proof:?}");
+            assert_eq!(matches!(proof, Proof::Irreparable { .. }), !heals, "{proof:?}");
+            let healing = healing(rules, &outcome.network, 10_000, NOBODY);
+            assert_eq!(healing, Some(if heals { Healing::Sometimes } else { Healing::Never }));
+            assert_eq!(prove(rules, &outcome.network, 10, NOBODY), Proof::Undecided);
+        }
+    }
 }

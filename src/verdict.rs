@@ -2,10 +2,10 @@
 //!
 //! - **Never heals** (the targets that are a version): whenever nothing is on its way, the four required properties are
 //!   judged in order. A broken one counts only if fair maintenance to a fixpoint, on a copy in the atomic
-//!   [`model`], does not make the network ideal. That no order of maintenance does is the stronger claim, which a
-//!   [proof](crate::prove) decides. At the end everything is delivered and judged once more. A network that
+//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
 //!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
-//!   is a defect of ours, [`Breach::Stalled`].
+//!   is a defect of ours, [`Breach::Stalled`]. Fair maintenance is one order; that no order heals the network is the
+//!   stronger claim, which a [proof](crate::prove) decides.
 //! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step.
 //! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
 //!
@@ -403,9 +403,8 @@ impl<'a> Rehearsal<'a> {
 
     /// Does the next step that comes to something, and at the end what is still undecided. Returns whether there was one.
     pub fn step(&mut self) -> bool {
-        let resolve = |&step| {
-            world::resolve(self.rules, &self.network, Step { delay: Delay::NONE, notice: Delay::NONE, ..step })
-        };
+        let resolve =
+            |&step| world::resolve(self.rules, &self.network, Step { delay: Delay::NONE, notice: Delay::NONE, ..step });
         let Some(step) = self.given.find_map(resolve).or_else(|| world::undecided(&self.network)) else { return false };
         if self.executed.steps.len() < MAX_STEPS {
             self.executed.steps.push(step);

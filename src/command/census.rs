@@ -61,7 +61,7 @@ pub struct Census {
     #[arg(long, value_name = "M", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=16))]
     members: u32,
 
-    /// How many networks a proof looks at, at most
+    /// How many networks each proof may look at
     #[arg(long, value_name = "N", default_value = "20000", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 32))]
     limit: usize,
 

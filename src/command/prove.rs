@@ -84,7 +84,7 @@ impl Prove {
         let rules = target.version.rules();
         print(&report::verdict(target, verdict))?;
         if breach == Breach::Broken(Property::Invariant) {
-            print("the network in effect at the break, whose invariant is broken, which is no claim that it never heals:")?;
+            print("the network in effect at the break, which is no claim that it never heals:")?;
         } else if target.judge == Judge::Claims {
             print("the network at the break, which is no claim that it never heals:")?;
         } else {
