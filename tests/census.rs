@@ -85,7 +85,7 @@ fn help() {
               --version <V>   The version, as for `chord-fuzz replay`, but not claims
               --networks <N>  How many networks to meet [default: 100000]
               --members <M>   The most members of a network, 1 to 16 [default: 5]
-              --limit <N>     How many networks a proof looks at, at most [default: 20000]
+              --limit <N>     How many networks each proof may look at [default: 20000]
               --runs <N>      How many runs to make, at most [default: 100000000]
               --seed <S>      The seed [default: 1]
               --steps <N>     The steps of each run, 1 to 96 [default: 96]
