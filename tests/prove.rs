@@ -81,7 +81,7 @@ fn a_simpler_search_says_the_same() {
     for target in ["sigcomm2001", "ccr2012", "best2012", "ccr2012-join-adopt", "tse2017-base"] {
         let rules = rules(target);
         let sweep = sweep(target, 20, None, false);
-        for network in (0..400).map(|index| sweep.run(index).network) {
+        for network in (0..150).map(|index| sweep.run(index).network) {
             let Some((far, nearest)) = explore(rules, &network, 150) else { continue };
             let proof = prove(rules, &network, far.len(), |_| ());
             match (&proof, nearest) {
@@ -99,7 +99,7 @@ fn a_simpler_search_says_the_same() {
             *seen.entry(expected).or_insert(0) += 1;
         }
     }
-    assert!(seen.len() == 3 && seen.values().all(|count| *count >= 20), "all occur: {seen:?}");
+    assert!(seen.len() == 3 && seen.values().all(|count| *count >= 5), "all occur: {seen:?}");
 }
 
 /// What is proved is so: no random maintenance heals what is irreparable, and the order given for the rest does.
@@ -132,7 +132,7 @@ fn what_is_proved_holds() {
             }
         }
     }
-    assert!(irreparable > 100 && repairable > 100, "{irreparable} {repairable}");
+    assert!(irreparable > 50 && repairable > 50, "{irreparable} {repairable}");
 }
 
 /// The fair order of the verdict is one of all orders.
