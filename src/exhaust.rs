@@ -28,9 +28,10 @@ use rustc_hash::FxBuildHasher;
 use crate::ident::{Ident, IdentSet};
 use crate::model::{self, Action};
 use crate::property::{self, Property, first_broken};
+use crate::prove::prove;
 use crate::schedule::{MIN_CIRCLE, Schedule, Setup};
 use crate::snapshot::{MAX_LIST, Pointers, Snapshot, SuccList};
-use crate::verdict::{Bench, Breach, Judge, Only, Target, can_heal, heal};
+use crate::verdict::{Bench, Breach, Judge, Only, Target, heal};
 use crate::version::Rules;
 use crate::world::{self, starting_network};
 
@@ -475,7 +476,7 @@ impl Explored {
     fn heals(&self, i: usize, network: &Snapshot) -> bool {
         match &self.healing {
             Some(healing) => healing[i],
-            None => can_heal(self.search.target.version.rules(), network, HEALING_LIMIT) != Some(false),
+            None => prove(self.search.target.version.rules(), network, HEALING_LIMIT, |_| ()).heals() != Some(false),
         }
     }
 

@@ -11,7 +11,7 @@
 //!
 //! A replica knows nothing of the network, the network nothing of Chord, and a property nothing of how a state came
 //! about. The [`model`] states the protocols a second time, as atomic steps on shared state: it judges whether a broken
-//! network heals, and the replicas are tested against it.
+//! network heals, and the replicas are tested against it. A [proof](prove) says whether any order of maintenance heals it.
 //!
 //! # Sources
 //!
@@ -43,6 +43,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "command")]
+pub mod census;
 pub mod chord;
 pub mod exhaust;
 pub mod fuzzing;
@@ -53,6 +55,7 @@ pub mod model;
 pub mod network;
 pub mod novelty;
 pub mod property;
+pub mod prove;
 pub mod reach;
 pub mod replica;
 pub mod report;

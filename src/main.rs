@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 use command::assemble::Assemble;
 use command::campaign::Campaign;
+use command::census::Census;
 use command::completions::Completions;
 use command::disassemble::Disassemble;
 use command::exhaust::Exhaust;
@@ -16,6 +17,7 @@ use command::explain::Explain;
 use command::export::Export;
 use command::matrix::Matrix;
 use command::normalize::Normalize;
+use command::prove::Prove;
 use command::replay::Replay;
 use command::shrink::Shrink;
 use command::stats::Stats;
@@ -42,10 +44,12 @@ enum Command {
     Disassemble(Disassemble),
     Normalize(Normalize),
     Shrink(Shrink),
+    Prove(Prove),
     Triage(Triage),
     Stats(Stats),
     Sweep(Sweep),
     Exhaust(Exhaust),
+    Census(Census),
     Experiment(Experiment),
     Campaign(Campaign),
     Matrix(Matrix),
@@ -62,10 +66,12 @@ fn main() -> ExitCode {
         Command::Disassemble(disassemble) => disassemble.run(),
         Command::Normalize(normalize) => normalize.run(),
         Command::Shrink(shrink) => shrink.run(),
+        Command::Prove(prove) => prove.run(),
         Command::Triage(triage) => triage.run(),
         Command::Stats(stats) => stats.run(),
         Command::Sweep(sweep) => sweep.run(),
         Command::Exhaust(exhaust) => exhaust.run(),
+        Command::Census(census) => census.run(),
         Command::Experiment(experiment) => experiment.run(),
         Command::Campaign(campaign) => campaign.run(),
         Command::Matrix(matrix) => matrix.run(),

@@ -21,10 +21,11 @@ use std::fmt;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::property::Property;
+use crate::prove::prove;
 use crate::schedule::Schedule;
 use crate::shrink::{Effort, Shrinker, compare};
 use crate::sweep::{Found, Shape, Sweep};
-use crate::verdict::{Assumptions, Breach, Only, Options, Outcome, Target, can_heal, run};
+use crate::verdict::{Assumptions, Breach, Only, Options, Outcome, Target, run};
 use crate::version::{Rules, Version};
 use crate::world::Conditions;
 
@@ -209,7 +210,7 @@ impl Finding {
     fn of(target: Target, breach: Breach, count: u64, outcome: Outcome) -> Self {
         let heals = match breach {
             Breach::Broken(property) if Property::REQUIRED.contains(&property) => {
-                can_heal(target.version.rules(), &outcome.network, EFFORT.networks)
+                prove(target.version.rules(), &outcome.network, EFFORT.networks, |_| ()).heals()
             }
             _ => None,
         };

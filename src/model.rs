@@ -6,6 +6,7 @@
 //!
 //! A precondition that does not hold, or a pointer that a malformed snapshot lacks, makes a step change nothing.
 
+use std::fmt;
 use std::iter::once;
 use std::ops::Deref;
 
@@ -55,6 +56,21 @@ pub enum Action {
         /// The node that flushes.
         node: Ident,
     },
+}
+
+/// As a step of a schedule is written.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Join { node, via } => write!(f, "join {node} via {via}"),
+            Self::Fail { node } => write!(f, "fail {node}"),
+            Self::Stabilize { node } => write!(f, "stabilize {node}"),
+            Self::Adopt { node } => write!(f, "adopt {node}"),
+            Self::Reconcile { node } => write!(f, "reconcile {node}"),
+            Self::Update { node } => write!(f, "update {node}"),
+            Self::Flush { node } => write!(f, "flush {node}"),
+        }
+    }
 }
 
 /// The most rounds that [`settle`] tries.
@@ -160,7 +176,8 @@ pub fn may_fail(rules: Rules, state: &Snapshot, node: Ident) -> bool {
 /// Fair maintenance without joins and failures: [rounds](ROUND) in which every member does each kind of maintenance
 /// once, until a whole round changes nothing. Returns whether that was reached within [`MAX_ROUNDS`].
 ///
-/// That a network which stays broken here heals in *no* order is a stronger claim still (spec section 3.3).
+/// That a network which stays broken here heals in *no* order is a stronger claim still (spec section 3.3), which a
+/// [proof](crate::prove) decides.
 pub fn settle(rules: Rules, state: &mut Snapshot) -> bool {
     (0..MAX_ROUNDS).any(|_| {
         let mut changed = false;

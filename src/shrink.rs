@@ -29,7 +29,7 @@
 //! - it starts with no more members;
 //! - it is within the assumptions;
 //! - its own steps break the property, not only the maintenance that is to heal it;
-//! - *no* order of maintenance [heals](can_heal) it, not only the one that the verdict tries. Some runs are violations by
+//! - *no* order of maintenance [heals](prove) it, not only the one that the verdict tries. Some runs are violations by
 //!   that one order and not by the others, and they tend to be shorter.
 //!
 //! # What it guarantees
@@ -61,8 +61,9 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use crate::ident::{Ident, IdentSet};
+use crate::prove::{Proof, prove};
 use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, can_heal, rehearse, run};
+use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, rehearse, run};
 
 /// How far a shrink goes. It is counted, not timed, so that the result is the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,10 +135,9 @@ struct Worth {
 
 impl Worth {
     fn of(target: Target, breach: Breach, outcome: &Outcome, networks: usize) -> Self {
-        // Most of what P02 claims heals, and counts nevertheless.
-        let heals = match target.judge {
-            Judge::NeverHeals => can_heal(target.version.rules(), &outcome.network, networks),
-            Judge::Claims => None,
+        let irreparable = || {
+            let proof = prove(target.version.rules(), &outcome.network, networks, |_| ());
+            matches!(proof, Proof::Irreparable { .. })
         };
         Self {
             within: outcome.assumptions.hold(),
@@ -147,7 +147,8 @@ impl Worth {
                 Breach::Broken(property) => !property.holds(&outcome.network),
                 Breach::Stalled | Breach::Runaway => true,
             },
-            for_good: heals == Some(false),
+            // Most of what P02 claims heals, and counts nevertheless.
+            for_good: target.judge == Judge::NeverHeals && irreparable(),
         }
     }
 

@@ -101,10 +101,12 @@ fn help_of_the_command() {
           disassemble  Writes an input as text: the steps as given
           normalize    Writes an input in its canonical form: the steps as executed
           shrink       Makes a finding as small as it gets, with the same signature
+          prove        Tries all orders of maintenance on what a finding leaves
           triage       Puts crash files into buckets, by what they violate and how
           stats        Counts what the inputs in directories reach
           sweep        Runs random schedules and counts what they violate: the blind control
           exhaust      Explores every network that a version can reach on a small circle
+          census       Counts how many broken networks heal, and in which orders
           experiment   Runs trials of each goal by each arm, and compares the arms
           matrix       Finds out what each version survives, and under which conditions
           completions  Prints what a shell needs to complete arguments

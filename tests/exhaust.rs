@@ -11,10 +11,11 @@ use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use chord_fuzz::exhaust::{Bounds, Explored, Search};
 use chord_fuzz::property::Property;
+use chord_fuzz::prove::prove;
 use chord_fuzz::schedule::{Op, Schedule, Setup};
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, can_heal, run};
+use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
 use expect_test::{Expect, expect};
 
 fn exhaust(args: &[&str]) -> Assert {
@@ -134,7 +135,7 @@ fn the_shortest_schedules_are_violations() {
             let outcome = run(target, &schedule, &Options::default(), &mut ());
             assert_eq!(outcome.verdict, Verdict::Violated(Breach::Broken(of.property)));
             assert_eq!(outcome.executed, schedule, "as it stands");
-            assert_eq!(can_heal(target.version.rules(), &outcome.network, 100_000), Some(false));
+            assert_eq!(prove(target.version.rules(), &outcome.network, 100_000, |_| ()).heals(), Some(false));
             found.push((of.property.slug(), schedule.steps.len()));
         }
         assert_eq!(found, lengths, "{target}");
@@ -150,7 +151,7 @@ fn irreparable_is_what_no_order_heals() {
     for network in explored.networks() {
         if !Property::AtMostOneRing.holds(&network) {
             counts[0] += 1;
-            counts[1] += usize::from(can_heal(target.version.rules(), &network, 100_000) == Some(false));
+            counts[1] += usize::from(prove(target.version.rules(), &network, 100_000, |_| ()).heals() == Some(false));
         }
     }
     let found = explored.summary().found.into_iter().find(|found| found.property == Property::AtMostOneRing).unwrap();

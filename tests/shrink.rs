@@ -12,10 +12,11 @@ use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use chord_fuzz::fuzzing::ONLY;
 use chord_fuzz::ident::Ident;
+use chord_fuzz::prove::{Proof, prove};
 use chord_fuzz::schedule::{Delay, Op, Schedule, Step};
 use chord_fuzz::shrink::{Effort, Shrinker, compare};
 use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, can_heal, run};
+use chord_fuzz::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
 use expect_test::expect;
 use tempfile::TempDir;
 
@@ -96,8 +97,8 @@ fn shrunk(target: Target, outcome: &Outcome, effort: Effort) -> Schedule {
 /// property that its own steps break, and that no order of maintenance heals.
 fn worth(target: Target, breach: Breach, outcome: &Outcome) -> [u8; 4] {
     let by_itself = !matches!(breach, Breach::Broken(property) if property.holds(&outcome.network));
-    let heals = can_heal(target.version.rules(), &outcome.network, EFFORT.networks);
-    let for_good = target.judge == Judge::NeverHeals && heals == Some(false);
+    let proof = prove(target.version.rules(), &outcome.network, EFFORT.networks, |_| ());
+    let for_good = target.judge == Judge::NeverHeals && matches!(proof, Proof::Irreparable { .. });
     let few = u8::MAX - outcome.executed.setup.ring;
     [outcome.assumptions.immediate.into(), few, by_itself.into(), for_good.into()]
 }
@@ -170,12 +171,12 @@ fn that_no_order_of_maintenance_heals_is_kept() {
     let result = |networks| {
         let small = shrunk(target, &given, Effort { networks, ..EFFORT });
         let network = run(target, &small, &options, &mut ()).network;
-        (small.steps.len(), can_heal(target.version.rules(), &network, EFFORT.networks))
+        (small.steps.len(), prove(target.version.rules(), &network, EFFORT.networks, |_| ()))
     };
-    let (shorter, heals) = result(0);
-    assert_eq!(heals, Some(true), "who does not look slides into it");
-    let (longer, heals) = result(EFFORT.networks);
-    assert_eq!(heals, Some(false));
+    let (shorter, proof) = result(0);
+    assert!(matches!(proof, Proof::Repairable { .. }), "who does not look slides into it");
+    let (longer, proof) = result(EFFORT.networks);
+    assert!(matches!(proof, Proof::Irreparable { .. }));
     assert!(shorter < longer, "{shorter} {longer}");
 }
 

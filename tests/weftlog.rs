@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 
 use chord_fuzz::ident::{Ident, IdentSet};
 use chord_fuzz::property::{Property, ideal_network};
+use chord_fuzz::prove::prove;
 use chord_fuzz::schedule::{MAX_START, Op, Schedule, Setup, Step};
 use chord_fuzz::shrink::compare;
 use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
 use chord_fuzz::sweep::{PEER_LEVELS, Shape, Sweep, rejoin};
 use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, can_heal, rehearse, run};
+use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, rehearse, run};
 use chord_fuzz::version::Rules;
 use chord_fuzz::weftlog::{Inexpressible, Recording};
 use expect_test::{expect, expect_file};
@@ -301,7 +302,10 @@ fn the_findings_of_all_checks_are_violations_at_the_peers_levels() {
             let recorded = Recorded::of(target, &finding.schedule, &only(finding.breach));
             assert_eq!(recorded.outcome.verdict, Verdict::Violated(finding.breach), "{level}");
             Counts::default().compare(&recorded, level);
-            heals.push((finding.breach.name(), can_heal(target.version.rules(), &recorded.outcome.network, NETWORKS)));
+            heals.push((
+                finding.breach.name(),
+                prove(target.version.rules(), &recorded.outcome.network, NETWORKS, |_| ()).heals(),
+            ));
         }
     }
     let [two_rings, disorder] = ["AtMostOneRing", "OrderedRing"];
@@ -420,7 +424,7 @@ fn the_findings_without_a_rejoin_are_judged_alike() {
         assert_eq!(outcome.executed, finding.schedule, "{}: canonical", finding.name);
         assert!(outcome.assumptions.hold() && outcome.assumptions.immediate, "{}", finding.name);
         assert!(ours(&outcome.network).contains(finding.breach.name()), "{}: by its own steps", finding.name);
-        let heals = can_heal(finding.target.version.rules(), &outcome.network, NETWORKS);
+        let heals = prove(finding.target.version.rules(), &outcome.network, NETWORKS, |_| ()).heals();
         assert_eq!(heals, Some(false), "{}: no order of maintenance heals it", finding.name);
         let steps = outcome.executed.steps.len();
         writeln!(table, "{:<48}  {steps:2} steps  {}", finding.name, opinion(&finding)).unwrap();
@@ -476,7 +480,7 @@ fn kept(target: Target, breach: Breach, schedule: &Schedule) -> Option<Schedule>
     }
     let network = run(target, &executed, &only(breach), &mut ()).network;
     let broken = ours(&network).contains(breach.name());
-    (broken && can_heal(target.version.rules(), &network, NETWORKS) == Some(false)).then_some(executed)
+    (broken && prove(target.version.rules(), &network, NETWORKS, |_| ()).heals() == Some(false)).then_some(executed)
 }
 
 /// Removes steps, one and two at a time, and then identifiers that nobody has, as long as the schedule is [`kept`].

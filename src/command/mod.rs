@@ -2,6 +2,7 @@
 
 pub mod assemble;
 pub mod campaign;
+pub mod census;
 pub mod completions;
 pub mod disassemble;
 pub mod exhaust;
@@ -11,6 +12,7 @@ pub mod export;
 pub mod input;
 pub mod matrix;
 pub mod normalize;
+pub mod prove;
 pub mod replay;
 pub mod shrink;
 pub mod stats;

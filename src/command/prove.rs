@@ -1,0 +1,137 @@
+//! `chord-fuzz prove`: whether any order of maintenance heals what a finding leaves.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use chord_fuzz::model::{Action, apply};
+use chord_fuzz::property::Property;
+use chord_fuzz::prove::{Healing, Proof, healing, prove};
+use chord_fuzz::report;
+use chord_fuzz::snapshot::Snapshot;
+use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::version::Rules;
+use indicatif::HumanCount;
+
+use super::input::{Inputs, only};
+use super::{Status, print, progress};
+
+const AFTER_HELP: &str = "\
+A violation says that a network never heals after one fair order of maintenance
+has been tried. This tries all orders, of every kind of maintenance at every
+member, without joins and failures, in the model without messages. It starts
+from the network where the run was found broken: there nothing is on its way.
+
+Prints the signature, that network, and one of these:
+  irreparable: 216 networks, all orders   there are no others to come to
+  repairable: 5 steps                     a shortest order, with the network
+                                          after each step
+  undecided: more than 2,000,000 networks
+
+What a finding of `claims` breaks usually heals, which is no claim that it does
+not; then it is told whether it heals in every order. There, and where the
+property is the Invariant, something may be on its way: it is left out, but that
+the Invariant is judged with every answer that has been given already.
+
+Some dozens of networks are usual with 2 members, some thousands with 4 or 5,
+and millions with 8. A million of them take some 200 MB of memory, and twice
+that for a finding of `claims`.
+
+Environment:
+  CHORD_FUZZ_ONLY  as for `chord-fuzz replay`
+
+Exit status:
+  0    irreparable: no order heals it, which is a proof
+  1    repairable: an order heals it, so that it is not broken for good
+  2    undecided, bad usage, or a file that cannot be run or violates nothing
+  141  standard output was closed before the end
+
+Examples:
+  chord-fuzz prove artifacts/ccr2012/ordered-ring
+  CHORD_FUZZ_ONLY=ordered-ring chord-fuzz prove artifacts/claims/ordered-ring
+  chord-fuzz disassemble crash-0123 | chord-fuzz prove --version best2012 -";
+
+/// Tries all orders of maintenance on what a finding leaves
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Prove {
+    /// The target, as for `chord-fuzz replay`
+    #[arg(long, value_name = "V")]
+    version: Option<Target>,
+
+    /// How many networks to look at, at most
+    #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1 << 32))]
+    networks: usize,
+
+    /// The input, as bytes or as text, or `-` for standard input
+    file: PathBuf,
+}
+
+impl Prove {
+    /// Runs the input and tries all orders of maintenance on what is left.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read or violates nothing, if `CHORD_FUZZ_ONLY` is set to something that is no property, and
+    /// if standard output takes no more.
+    pub fn run(&self) -> anyhow::Result<Status> {
+        let (target, schedule) =
+            Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
+        let options = Options { only: only()?, ..Options::default() };
+        let Outcome { verdict, network, .. } = run(target, &schedule, &options, &mut ());
+        let Verdict::Violated(breach) = verdict else {
+            bail!("{}: violates nothing that counts, so that there is nothing to prove", self.file.display());
+        };
+        let rules = target.version.rules();
+        print(&report::verdict(target, verdict))?;
+        if breach == Breach::Broken(Property::Invariant) {
+            print("the network in effect at the break, which is no claim that it never heals:")?;
+        } else if target.judge == Judge::Claims {
+            print("the network at the break, which is no claim that it never heals:")?;
+        } else {
+            print("the network at the break:")?;
+        }
+        print(&format!("    {network}"))?;
+
+        let bar = progress(self.networks as u64);
+        let proof = prove(rules, &network, self.networks, |networks| bar.set_position(networks as u64));
+        bar.finish_and_clear();
+        Ok(match proof {
+            Proof::Irreparable { networks } => {
+                print(&format!("irreparable: {} networks, all orders", HumanCount(networks as u64)))?;
+                Status::Passed
+            }
+            Proof::Repairable { order } => {
+                print(&format!("repairable: {} steps", order.len()))?;
+                print_order(rules, network, &order)?;
+                print(self.depends(rules, &network))?;
+                Status::Violated
+            }
+            Proof::Undecided => {
+                print(&format!("undecided: more than {} networks", HumanCount(self.networks as u64)))?;
+                Status::Failed
+            }
+        })
+    }
+
+    /// Whether it depends on the order that the network heals.
+    fn depends(&self, rules: Rules, network: &Snapshot) -> &'static str {
+        let bar = progress(self.networks as u64);
+        let healing = healing(rules, network, self.networks, |networks| bar.set_position(networks as u64));
+        bar.finish_and_clear();
+        match healing {
+            Some(Healing::Always) => "it heals in every order: whatever maintenance does, it can still heal",
+            Some(Healing::Sometimes | Healing::Never) => "it depends on the order: another one puts it beyond repair",
+            None => "whether another order puts it beyond repair is undecided",
+        }
+    }
+}
+
+/// Prints the steps of an order, each with the network that it makes.
+pub(super) fn print_order(rules: Rules, mut network: Snapshot, order: &[Action]) -> anyhow::Result<()> {
+    let width = order.iter().map(|action| action.to_string().len()).max().unwrap_or(0);
+    for action in order {
+        apply(rules, &mut network, *action);
+        print(&format!("    {:width$}  {network}", action.to_string()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,430 @@
+//! Proofs that no order of maintenance heals a network, beside what a simpler search says of it, and the command
+//! `chord-fuzz prove`.
+
+#![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
+
+mod common;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Stdio;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::model::{self, Action};
+use chord_fuzz::property::{Property, ideal};
+use chord_fuzz::prove::{Healing, Proof, healing, prove};
+use chord_fuzz::schedule::Schedule;
+use chord_fuzz::snapshot::Snapshot;
+use chord_fuzz::sweep::{Shape, Sweep};
+use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict};
+use chord_fuzz::version::Rules;
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+/// Two rings of `ccr2012` that the order of the verdict leaves as two, and another one joins again.
+const REPAIRABLE: &str = "join 1 via 0\njoin 3 via 0\nstabilize 3\nstabilize 1\nfail 1\njoin 1 via 0\nstabilize 0\n\
+                          join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\n";
+/// Z12: without a liveness check, a stabilization adopts a successor that has failed.
+const IRREPARABLE: &str = "join 1 via 0\nstabilize 1\nfail 1\nstabilize 0\n";
+
+fn sweep(target: &str, steps: usize, ring: Option<u8>, delays: bool) -> Sweep {
+    let shape = Shape { steps, ring, delays: Some(delays) };
+    Sweep::new(target.parse().unwrap(), Options::default(), 3, shape).unwrap()
+}
+
+fn rules(target: &str) -> Rules {
+    target.parse::<Target>().unwrap().version.rules()
+}
+
+/// Everything that maintenance does next.
+fn actions(network: &Snapshot) -> Vec<Action> {
+    let kinds = model::ROUND.into_iter().flatten();
+    kinds.flat_map(|kind| network.members().iter().map(kind).collect::<Vec<_>>()).collect()
+}
+
+fn next(rules: Rules, network: &Snapshot) -> Vec<Snapshot> {
+    let after = |action| {
+        let mut next = *network;
+        model::apply(rules, &mut next, action);
+        next
+    };
+    actions(network).into_iter().map(after).collect()
+}
+
+/// How far each network is that maintenance comes to, and how far the nearest ideal one. `None` if there are too many.
+fn explore(rules: Rules, network: &Snapshot, most: usize) -> Option<(HashMap<Snapshot, usize>, Option<usize>)> {
+    let mut far = HashMap::from([(*network, 0)]);
+    let mut open = VecDeque::from([*network]);
+    while let Some(network) = open.pop_front() {
+        for next in next(rules, &network) {
+            let steps = far[&network] + 1;
+            far.entry(next).or_insert_with(|| {
+                open.push_back(next);
+                steps
+            });
+        }
+        if far.len() > most {
+            return None;
+        }
+    }
+    let nearest = far.iter().filter(|(network, _)| ideal(network)).map(|(_, steps)| *steps).min();
+    Some((far, nearest))
+}
+
+/// A search that asks of each network by itself what can be reached from it says the same.
+#[test]
+fn a_simpler_search_says_the_same() {
+    let mut seen = BTreeMap::new();
+    for target in ["sigcomm2001", "ccr2012", "best2012", "ccr2012-join-adopt", "tse2017-base"] {
+        let rules = rules(target);
+        let sweep = sweep(target, 20, None, false);
+        for network in (0..150).map(|index| sweep.run(index).network) {
+            let Some((far, nearest)) = explore(rules, &network, 150) else { continue };
+            let proof = prove(rules, &network, far.len(), |_| ());
+            match (&proof, nearest) {
+                (Proof::Repairable { order }, Some(steps)) => assert_eq!(order.len(), steps, "{network}"),
+                (Proof::Irreparable { networks }, None) => assert_eq!(*networks, far.len(), "{network}"),
+                _ => panic!("{network}: {proof:?}, {nearest:?}"),
+            }
+            let lost = far.keys().any(|network| explore(rules, network, far.len()).unwrap().1.is_none());
+            let expected = match nearest {
+                None => Healing::Never,
+                Some(_) if lost => Healing::Sometimes,
+                Some(_) => Healing::Always,
+            };
+            assert_eq!(healing(rules, &network, far.len(), |_| ()), Some(expected), "{network}");
+            *seen.entry(expected).or_insert(0) += 1;
+        }
+    }
+    assert!(seen.len() == 3 && seen.values().all(|count| *count >= 5), "all occur: {seen:?}");
+}
+
+/// What is proved is so: no random maintenance heals what is irreparable, and the order given for the rest does.
+#[test]
+fn what_is_proved_holds() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let (mut irreparable, mut repairable) = (0, 0);
+    for target in ["sigcomm2001", "ccr2012", "best2012"] {
+        let rules = rules(target);
+        let sweep = sweep(target, 40, None, false);
+        for network in (0..200).map(|index| sweep.run(index).network) {
+            let mut after = network;
+            match prove(rules, &network, 3_000, |_| ()) {
+                Proof::Irreparable { .. } => {
+                    irreparable += 1;
+                    for _ in 0..500 {
+                        model::apply(rules, &mut after, rng.choice(actions(&network)).unwrap());
+                        assert!(!ideal(&after), "{network} heals");
+                    }
+                }
+                Proof::Repairable { order } => {
+                    repairable += 1;
+                    assert!(
+                        order.iter().all(|action| model::apply(rules, &mut after, *action)),
+                        "{network}: {order:?}"
+                    );
+                    assert!(ideal(&after), "{network}: {order:?}");
+                }
+                Proof::Undecided => {}
+            }
+        }
+    }
+    assert!(irreparable > 50 && repairable > 50, "{irreparable} {repairable}");
+}
+
+/// The fair order of the verdict is one of all orders.
+#[test]
+fn the_fair_order_agrees_where_order_does_not_matter() {
+    for target in ["sigcomm2001", "ccr2012", "best2012"] {
+        let (rules, sweep) = (rules(target), sweep(target, 40, Some(1), false));
+        for network in (0..100).map(|index| sweep.run(index).network) {
+            let mut settled = network;
+            let fair = model::settle(rules, &mut settled) && ideal(&settled);
+            match healing(rules, &network, 1_000, |_| ()) {
+                Some(Healing::Always) => assert!(fair, "{network}"),
+                Some(Healing::Never) => assert!(!fair, "{network}"),
+                Some(Healing::Sometimes) | None => {}
+            }
+        }
+    }
+}
+
+/// Z17's theorem, and more: wherever `tse2017` gets, no order of maintenance loses the ideal network.
+#[test]
+fn tse2017_always_heals() {
+    let (rules, mut decided) = (rules("tse2017"), 0);
+    for delays in [false, true] {
+        let sweep = sweep("tse2017", 30, None, delays);
+        for Outcome { verdict, network, .. } in (0..100).map(|index| sweep.run(index)) {
+            assert_eq!(verdict, Verdict::Ideal);
+            match healing(rules, &network, 2_000, |_| ()) {
+                Some(healing) => assert_eq!(healing, Healing::Always, "{network}"),
+                None => continue,
+            }
+            decided += 1;
+        }
+    }
+    assert!(decided > 50, "{decided}");
+}
+
+fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chord-fuzz"));
+    command.current_dir(dir).env_remove(ONLY).arg("prove").args(args);
+    command
+}
+
+fn stdout(assert: &Assert) -> &str {
+    str::from_utf8(&assert.get_output().stdout).unwrap()
+}
+
+/// Standard error, which names one problem in one line, if any.
+fn stderr(assert: &Assert) -> &str {
+    let text = str::from_utf8(&assert.get_output().stderr).unwrap();
+    assert!(text.lines().count() <= 1 && text.lines().all(|line| line.starts_with("error: ")), "{text}");
+    text
+}
+
+/// A directory with inputs of two targets, in directories of their names.
+fn inputs() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for target in ["sigcomm2001", "ccr2012"] {
+        fs::create_dir(dir.path().join(target)).unwrap();
+    }
+    let bytes = |text: &str| text.parse::<Schedule>().unwrap().encode();
+    fs::write(dir.path().join("sigcomm2001/irreparable"), bytes(IRREPARABLE)).unwrap();
+    fs::write(dir.path().join("sigcomm2001/ideal"), bytes("join 1 via 0\n")).unwrap();
+    fs::write(dir.path().join("sigcomm2001/empty"), b"").unwrap();
+    fs::write(dir.path().join("ccr2012/repairable"), REPAIRABLE).unwrap();
+    dir
+}
+
+fn assert_prints(args: &[&str], code: i32, expected: &Expect) {
+    let dir = inputs();
+    let assert = command(dir.path(), args).assert().code(code);
+    expected.assert_eq(stdout(&assert));
+    assert_eq!(stderr(&assert), "");
+}
+
+#[test]
+fn help() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = command(dir.path(), &["--help"]).assert().code(0).stderr("");
+    expect![[r#"
+        Tries all orders of maintenance on what a finding leaves
+
+        Usage: chord-fuzz prove [OPTIONS] <FILE>
+
+        Arguments:
+          <FILE>  The input, as bytes or as text, or `-` for standard input
+
+        Options:
+              --version <V>   The target, as for `chord-fuzz replay`
+              --networks <N>  How many networks to look at, at most [default: 2000000]
+          -h, --help          Print help
+
+        A violation says that a network never heals after one fair order of maintenance
+        has been tried. This tries all orders, of every kind of maintenance at every
+        member, without joins and failures, in the model without messages. It starts
+        from the network where the run was found broken: there nothing is on its way.
+
+        Prints the signature, that network, and one of these:
+          irreparable: 216 networks, all orders   there are no others to come to
+          repairable: 5 steps                     a shortest order, with the network
+                                                  after each step
+          undecided: more than 2,000,000 networks
+
+        What a finding of `claims` breaks usually heals, which is no claim that it does
+        not; then it is told whether it heals in every order. There, and where the
+        property is the Invariant, something may be on its way: it is left out, but that
+        the Invariant is judged with every answer that has been given already.
+
+        Some dozens of networks are usual with 2 members, some thousands with 4 or 5,
+        and millions with 8. A million of them take some 200 MB of memory, and twice
+        that for a finding of `claims`.
+
+        Environment:
+          CHORD_FUZZ_ONLY  as for `chord-fuzz replay`
+
+        Exit status:
+          0    irreparable: no order heals it, which is a proof
+          1    repairable: an order heals it, so that it is not broken for good
+          2    undecided, bad usage, or a file that cannot be run or violates nothing
+          141  standard output was closed before the end
+
+        Examples:
+          chord-fuzz prove artifacts/ccr2012/ordered-ring
+          CHORD_FUZZ_ONLY=ordered-ring chord-fuzz prove artifacts/claims/ordered-ring
+          chord-fuzz disassemble crash-0123 | chord-fuzz prove --version best2012 -
+    "#]]
+    .assert_eq(stdout(&help));
+    assert!(stdout(&help).lines().all(|line| line.len() <= 80), "it fits a terminal");
+}
+
+#[test]
+fn an_irreparable_network() {
+    assert_prints(
+        &["sigcomm2001/irreparable"],
+        0,
+        &expect![[r#"
+        sigcomm2001/AtLeastOneRing
+        the network at the break:
+            0: 1/-/1
+        irreparable: 2 networks, all orders
+    "#]],
+    );
+}
+
+#[test]
+fn a_repairable_network() {
+    assert_prints(
+        &["ccr2012/repairable"],
+        1,
+        &expect![[r#"
+        ccr2012/AtMostOneRing
+        the network at the break:
+            1: 0/1/0, 2: 3/-/-, 3: 0/3/1
+        repairable: 10 steps
+            flush 1      1: 0/1/-, 2: 3/-/-, 3: 0/3/1
+            update 1     1: 1/-/-, 2: 3/-/-, 3: 0/3/1
+            update 3     1: 1/-/-, 2: 3/-/-, 3: 3/-/1
+            stabilize 3  1: 1/-/3, 2: 3/-/-, 3: 1/-/1
+            reconcile 2  1: 1/-/3, 2: 3/1/-, 3: 1/-/1
+            stabilize 1  1: 3/-/3, 2: 3/1/-, 3: 1/-/1
+            stabilize 2  1: 3/-/3, 2: 3/1/-, 3: 1/-/2
+            stabilize 1  1: 2/-/3, 2: 3/1/1, 3: 1/-/2
+            reconcile 1  1: 2/3/3, 2: 3/1/1, 3: 1/-/2
+            reconcile 3  1: 2/3/3, 2: 3/1/1, 3: 1/2/2
+        it depends on the order: another one puts it beyond repair
+    "#]],
+    );
+}
+
+/// It is known that it heals, and not that another order loses it.
+#[test]
+fn a_repairable_network_of_which_not_all_is_known() {
+    let dir = inputs();
+    let assert = command(dir.path(), &["--networks", "410", "ccr2012/repairable"]).assert().code(1);
+    assert!(stdout(&assert).ends_with("\nwhether another order puts it beyond repair is undecided\n"), "{assert}");
+}
+
+#[test]
+fn too_many_networks() {
+    assert_prints(
+        &["--networks", "20", "ccr2012/repairable"],
+        2,
+        &expect![[r#"
+        ccr2012/AtMostOneRing
+        the network at the break:
+            1: 0/1/0, 2: 3/-/-, 3: 0/3/1
+        undecided: more than 20 networks
+    "#]],
+    );
+}
+
+#[test]
+fn standard_input() {
+    let dir = inputs();
+    let given = command(dir.path(), &["ccr2012/repairable"]).assert().code(1);
+    let piped = command(dir.path(), &["--version", "ccr2012", "-"]).write_stdin(REPAIRABLE).assert().code(1);
+    assert_eq!(stdout(&piped), stdout(&given));
+    // By the rules of another version it is another run.
+    command(dir.path(), &["--version", "tse2017", "ccr2012/repairable"]).assert().code(2).stdout("");
+}
+
+/// What Z12's first counterexample breaks heals, and `claims` does not deny it.
+#[test]
+fn a_finding_of_claims() {
+    let dir = inputs();
+    let merges = "ring 1\njoin 2 via 0\nstabilize 2\njoin 1 via 0\nstabilize 0\n";
+    let assert = command(dir.path(), &["--version", "claims", "-"]).write_stdin(merges).assert().code(1);
+    expect![[r#"
+        claims/OrderedMerges
+        the network at the break, which is no claim that it never heals:
+            0: 2/-/2, 1: 0/-/-, 2: 0/-/-
+        repairable: 5 steps
+            stabilize 1  0: 2/-/2, 1: 2/-/-, 2: 0/-/1
+            reconcile 1  0: 2/-/2, 1: 2/0/-, 2: 0/-/1
+            stabilize 0  0: 1/-/2, 1: 2/0/0, 2: 0/-/1
+            reconcile 0  0: 1/2/2, 1: 2/0/0, 2: 0/-/1
+            reconcile 2  0: 1/2/2, 1: 2/0/0, 2: 0/1/1
+        it heals in every order: whatever maintenance does, it can still heal
+    "#]]
+    .assert_eq(stdout(&assert));
+}
+
+/// It is the network in effect that breaks the invariant.
+#[test]
+fn a_broken_invariant() {
+    let sweep = sweep("tse2017-busy", 60, None, true);
+    let broken = Verdict::Violated(Breach::Broken(Property::Invariant));
+    let outcome = (0..20_000).map(|index| sweep.run(index)).find(|outcome| outcome.verdict == broken).unwrap();
+    let dir = inputs();
+    let mut command = command(dir.path(), &["--version", "tse2017-busy", "--networks", "1", "-"]);
+    let assert = command.write_stdin(outcome.executed.encode()).assert();
+    let start = format!(
+        "tse2017-busy/Invariant\nthe network in effect at the break, which is no claim that it never heals:\n    {}\n",
+        outcome.network
+    );
+    assert!(stdout(&assert).starts_with(&start), "{assert}");
+}
+
+#[test]
+fn only_some_properties_count() {
+    let dir = inputs();
+    let pinned = |only: &str| command(dir.path(), &["sigcomm2001/irreparable"]).env(ONLY, only).assert();
+    pinned("at-least-one-ring").code(0);
+    assert!(stderr(&pinned("ordered-ring").code(2).stdout("")).contains("violates nothing that counts"));
+    assert!(stderr(&pinned("ordered-rink").code(2).stdout("")).starts_with("error: CHORD_FUZZ_ONLY: "));
+}
+
+#[test]
+fn what_cannot_be_proved_is_told_in_one_line() {
+    let dir = inputs();
+    fs::create_dir(dir.path().join("sigcomm2001/directory")).unwrap();
+    fs::create_dir(dir.path().join("tse2017")).unwrap();
+    fs::write(dir.path().join("tse2017/noise"), common::bytes(&mut fastrand::Rng::with_seed(1), 1 << 16)).unwrap();
+    // Only its head is read.
+    File::create(dir.path().join("tse2017/huge")).unwrap().set_len(1 << 30).unwrap();
+    let told: String = [
+        "sigcomm2001/ideal",
+        "sigcomm2001/empty",
+        "tse2017/noise",
+        "tse2017/huge",
+        "sigcomm2001/missing",
+        "sigcomm2001/directory",
+        "missing/file",
+        "-",
+    ]
+    .into_iter()
+    .map(|file| stderr(&command(dir.path(), &[file]).assert().code(2).stdout("")).to_owned())
+    .collect();
+    expect![[r#"
+        error: sigcomm2001/ideal: violates nothing that counts, so that there is nothing to prove
+        error: sigcomm2001/empty: violates nothing that counts, so that there is nothing to prove
+        error: tse2017/noise: violates nothing that counts, so that there is nothing to prove
+        error: tse2017/huge: violates nothing that counts, so that there is nothing to prove
+        error: sigcomm2001/missing: No such file or directory (os error 2)
+        error: sigcomm2001/directory: Is a directory (os error 21)
+        error: missing/file: No such file or directory (os error 2)
+        error: -: standard input is in no directory: give --version
+    "#]]
+    .assert_eq(&told);
+    for networks in ["0", "-1", "many", "99999999999999999999"] {
+        command(dir.path(), &["--networks", networks, "sigcomm2001/irreparable"]).assert().code(2).stdout("");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let dir = inputs();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_chord-fuzz"));
+    command.args(["prove", "ccr2012/repairable"]).current_dir(dir.path()).env_remove(ONLY);
+    let child = command.stdout(common::closed()).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(output.stderr, b"");
+}
