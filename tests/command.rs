@@ -108,6 +108,7 @@ fn help_of_the_command() {
           exhaust      Explores every network that a version can reach on a small circle
           census       Counts how many broken networks heal, and in which orders
           experiment   Runs trials of each goal by each arm, and compares the arms
+          campaign     Says what the log of a long campaign says
           matrix       Finds out what each version survives, and under which conditions
           completions  Prints what a shell needs to complete arguments
           help         Print this message or the help of the given subcommand(s)

@@ -234,7 +234,7 @@ fn the_goals() {
         ccr-disorder-one              ccr2012       OrderedRing          ring 1, no delays                      50,000
         ccr-disorder-ring5            ccr2012       OrderedRing          ring 5, no delays                      50,000
         ccr-two-rings-delays          ccr2012       AtMostOneRing        ring 1, delays                         50,000
-        ccr-disorder-five-one         ccr2012       OrderedRing          ring 1, no delays, 5 on a ring        500,000
+        ccr-disorder-five-one         ccr2012       OrderedRing          ring 1, no delays, 5 on a ring         50,000
         ccr-disorder-ring5-delays     ccr2012       OrderedRing          ring 5, delays                        500,000
         best-two-rings-one            best2012      AtMostOneRing        ring 1, no delays                      50,000
         best-disorder-one             best2012      OrderedRing          ring 1, no delays                      50,000

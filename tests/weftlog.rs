@@ -32,7 +32,7 @@ use weft_replay::replay_log;
 const M: u32 = 4;
 
 /// How many networks are looked at to know that no order of maintenance heals one.
-const NETWORKS: usize = 5_000;
+const NETWORKS: usize = 100_000;
 
 /// How many random runs are judged.
 fn runs() -> u64 {
