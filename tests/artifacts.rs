@@ -178,7 +178,7 @@ fn the_runs_of_the_artifacts_are_frozen() {
         best2012/ordered-ring             16 steps  2f804e239af48fb3
         ccr2012/at-most-one-ring          13 steps  548083269ff7f507
         ccr2012/ordered-ring              15 steps  77046c7a30c9963d
-        claims/at-most-one-ring           13 steps  548083269ff7f507
+        claims/at-most-one-ring           11 steps  3a0ebc925e3d7a42
         claims/ordered-appendages          9 steps  3d2981c58b6def66
         claims/ordered-merges              4 steps  75e73386298514b3
         claims/ordered-ring               13 steps  dbfb11d600e1bfc7

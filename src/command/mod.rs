@@ -101,7 +101,11 @@ fn save(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
             anyhow::bail!("not a regular file");
         }
         let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let mut new = tempfile::NamedTempFile::new_in(directory.unwrap_or(".".as_ref()))?;
+        let mut new = tempfile::Builder::new();
+        // Who may read it is for the umask to say, as of any other file.
+        #[cfg(unix)]
+        new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut new = new.tempfile_in(directory.unwrap_or(".".as_ref()))?;
         new.write_all(bytes)?;
         new.persist(file)?;
         anyhow::Ok(())
