@@ -25,11 +25,12 @@ for target in $targets; do
     cargo fuzz coverage --sanitizer none --llvm-path "$bin" "$target" "corpus/$target" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
     rm "$log"
     profiles+=("fuzz/coverage/$target/coverage.profdata")
-    objects+=(-object "fuzz/target/$host/coverage/$host/release/$target")
+    program=target/$host/coverage/$host/release/$target
+    objects+=(-object "$program")
 done
 "$bin/llvm-profdata" merge -sparse "${profiles[@]}" -o fuzz/coverage/all.profdata
 sources=$(find src -name '*.rs' | grep -E "$rooms" | sed "s|^|$PWD/|")
-"$bin/llvm-cov" report "${objects[@]}" -instr-profile fuzz/coverage/all.profdata $sources
+"$bin/llvm-cov" report "$program" "${objects[@]}" -instr-profile fuzz/coverage/all.profdata $sources
 if [ -n "${HTML:-}" ]; then
-    "$bin/llvm-cov" show "${objects[@]}" -instr-profile fuzz/coverage/all.profdata -format html -output-dir "$HTML" $sources
+    "$bin/llvm-cov" show "$program" "${objects[@]}" -instr-profile fuzz/coverage/all.profdata -format html -output-dir "$HTML" $sources
 fi
