@@ -141,7 +141,7 @@ fn no_order_of_maintenance_heals_an_artifact() {
         ccr2012/at-most-one-ring           64 networks, all orders
         ccr2012/ordered-ring               84 networks, all orders
         sigcomm2001/at-least-one-ring       2 networks, all orders
-        sigcomm2001/at-most-one-ring      144 networks, all orders
+        sigcomm2001/at-most-one-ring       98 networks, all orders
         sigcomm2001/connected-appendages   10 networks, all orders
         sigcomm2001/ordered-ring          282 networks, all orders
     "#]];
@@ -184,7 +184,7 @@ fn the_runs_of_the_artifacts_are_frozen() {
         claims/ordered-ring               13 steps  dbfb11d600e1bfc7
         claims/valid-successor-list        8 steps  672f9dcbada65e0c
         sigcomm2001/at-least-one-ring      4 steps  2879105754dd9c32
-        sigcomm2001/at-most-one-ring      13 steps  b7e7fad81ab8a2a2
+        sigcomm2001/at-most-one-ring      12 steps  7b9410f6feeb8744
         sigcomm2001/connected-appendages   5 steps  6d9a9fc94efcecf7
         sigcomm2001/ordered-ring          17 steps  02eafd82e0189e8b
     "#]];
