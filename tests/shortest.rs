@@ -46,5 +46,6 @@ fn each_is_what_its_name_says_and_no_order_of_maintenance_heals_it() {
         sigcomm2001/AtMostOneRing: 8 steps, circle 4, 144 networks
         sigcomm2001/ConnectedAppendages: 2 steps, circle 4, 10 networks
         sigcomm2001/OrderedRing: 13 steps, circle 4, 282 networks
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
