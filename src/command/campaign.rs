@@ -146,8 +146,8 @@ fn plot(runs: &[Vec<Pulse>]) -> anyhow::Result<String> {
             let (executions, seconds) =
                 (pulse.executions - last.executions, pulse.seconds.saturating_sub(last.seconds));
             // Jobs that end within the same second are one point.
-            if seconds > 0 {
-                speeds.push((x, number(executions / seconds)));
+            if let Some(speed) = executions.checked_div(seconds) {
+                speeds.push((x, number(speed)));
                 last = pulse;
             }
             features.push((x, number(pulse.features)));
