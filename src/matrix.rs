@@ -50,6 +50,9 @@ pub const STEPS: usize = 60;
 /// How far each hit is shrunk: a second or so.
 pub const EFFORT: Effort = Effort { candidates: 2_000, networks: 2_000, work: 3_000_000 };
 
+/// How many networks are looked at to know whether what is found heals.
+const NETWORKS: usize = 100_000;
+
 /// What may happen to datagrams and to failure detection: the columns. What may happen need not, so that all runs of the
 /// first are also among those of the second and the last. Not so of [`Late`](Self::Late): who takes a failed node for
 /// alive also leaves undone what would break something.
@@ -210,7 +213,7 @@ impl Finding {
     fn of(target: Target, breach: Breach, count: u64, outcome: Outcome) -> Self {
         let heals = match breach {
             Breach::Broken(property) if Property::REQUIRED.contains(&property) => {
-                prove(target.version.rules(), &outcome.network, EFFORT.networks, |_| ()).heals()
+                prove(target.version.rules(), &outcome.network, NETWORKS, |_| ()).heals()
             }
             _ => None,
         };
