@@ -6,7 +6,6 @@
 //!
 //! A precondition that does not hold, or a pointer that a malformed snapshot lacks, makes a step change nothing.
 
-use std::fmt;
 use std::iter::once;
 use std::ops::Deref;
 
@@ -56,21 +55,6 @@ pub enum Action {
         /// The node that flushes.
         node: Ident,
     },
-}
-
-/// As a step of a schedule is written.
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Join { node, via } => write!(f, "join {node} via {via}"),
-            Self::Fail { node } => write!(f, "fail {node}"),
-            Self::Stabilize { node } => write!(f, "stabilize {node}"),
-            Self::Adopt { node } => write!(f, "adopt {node}"),
-            Self::Reconcile { node } => write!(f, "reconcile {node}"),
-            Self::Update { node } => write!(f, "update {node}"),
-            Self::Flush { node } => write!(f, "flush {node}"),
-        }
-    }
 }
 
 /// The most rounds that [`settle`] tries.

@@ -481,7 +481,7 @@ pub(crate) fn resolve(rules: Rules, network: &Snapshot, barred: IdentSet, step: 
 /// The step of [`World::undecided`], when this is the network.
 pub(crate) fn undecided(network: &Snapshot) -> Option<Step> {
     let node = network.members().iter().find(|&x| network.pointers(x).saved.is_some())?;
-    Some(Step { op: Op::Adopt, node, contact: node, delay: Delay::NONE, notice: Delay::NONE }.canonical())
+    Some(step(Action::Adopt { node }))
 }
 
 /// The atomic step that a step without delays is in the model. Faults of the network have none.
@@ -501,7 +501,8 @@ pub fn action(step: Step) -> Option<Action> {
 }
 
 /// The step, without delays, that [`action`] makes this of.
-pub(crate) fn step(action: Action) -> Step {
+#[must_use]
+pub fn step(action: Action) -> Step {
     let (op, node, contact) = match action {
         Action::Join { node, via } => (Op::Join, node, via),
         Action::Fail { node } => (Op::Fail, node, node),

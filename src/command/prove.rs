@@ -10,6 +10,7 @@ use chord_fuzz::report;
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::version::Rules;
+use chord_fuzz::world::step;
 use indicatif::HumanCount;
 
 use super::input::{Inputs, only};
@@ -128,10 +129,12 @@ impl Prove {
 
 /// Prints the steps of an order, each with the network that it makes.
 pub(super) fn print_order(rules: Rules, mut network: Snapshot, order: &[Action]) -> anyhow::Result<()> {
-    let width = order.iter().map(|action| action.to_string().len()).max().unwrap_or(0);
-    for action in order {
+    // Each is written as the step of a schedule that it would be.
+    let steps: Vec<_> = order.iter().map(|action| step(*action).to_string()).collect();
+    let width = steps.iter().map(String::len).max().unwrap_or(0);
+    for (action, step) in order.iter().zip(steps) {
         apply(rules, &mut network, *action);
-        print(&format!("    {:width$}  {network}", action.to_string()))?;
+        print(&format!("    {step:width$}  {network}"))?;
     }
     Ok(())
 }
