@@ -9,6 +9,7 @@ use indicatif::HumanCount;
 use plotters::prelude::*;
 
 use super::input::head;
+use super::plot::{number, rounded};
 use super::{Status, print, save};
 
 const AFTER_HELP: &str = "\
@@ -130,11 +131,6 @@ impl Campaign {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a plot")]
-fn number(count: u64) -> f64 {
-    count as f64
-}
-
 /// Executions per second and features, over the executions of all runs, as an SVG.
 fn plot(runs: &[Vec<Pulse>]) -> anyhow::Result<String> {
     let (mut speeds, mut features) = (Vec::new(), Vec::new());
@@ -169,7 +165,7 @@ fn plot(runs: &[Vec<Pulse>]) -> anyhow::Result<String> {
         .right_y_label_area_size(72)
         .build_cartesian_2d(across.clone(), 0.0..most(&speeds))?
         .set_secondary_coord(across, 0.0..most(&features));
-    let label = |count: &f64| HumanCount(rounded(*count)).to_string();
+    let label = |count: &f64| rounded(*count).to_string();
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -207,11 +203,6 @@ fn plot(runs: &[Vec<Pulse>]) -> anyhow::Result<String> {
     drop(chart);
     drop(root);
     Ok(svg)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label")]
-fn rounded(value: f64) -> u64 {
-    value.round() as u64
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use statrs::statistics::{Data, OrderStatistics as _};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
+use super::plot::{number, rounded};
 use super::{Status, print, progress, save};
 
 /// libFuzzer's flags in every arm that it runs, the control too. How often an edge is taken says little here and makes
@@ -557,11 +558,6 @@ fn report(out: &Path, trials: &[Trial]) -> anyhow::Result<()> {
 }
 
 /// A number of executions or hits as a floating-point number, which all of them fit.
-#[expect(clippy::cast_precision_loss, reason = "below 2^31")]
-fn number(count: u64) -> f64 {
-    count as f64
-}
-
 fn goal_result(goal: &Goal, cap: u64, trials: &[&Trial]) -> anyhow::Result<GoalResult> {
     let mut by_arm = BTreeMap::<Arm, Vec<&Trial>>::new();
     for trial in trials {
@@ -655,11 +651,6 @@ fn markdown(results: &[GoalResult]) -> Result<String, fmt::Error> {
         }
     }
     Ok(text)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of executions")]
-fn rounded(value: f64) -> HumanCount {
-    HumanCount(value.round() as u64)
 }
 
 /// Hits over executions, as an SVG: a line for each arm, which climbs with each hit.

@@ -12,6 +12,7 @@ pub mod export;
 pub mod input;
 pub mod matrix;
 pub mod normalize;
+pub mod plot;
 pub mod prove;
 pub mod replay;
 pub mod shrink;
