@@ -5,6 +5,8 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
+mod common;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use chord_fuzz::prove::{Proof, prove};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
 use chord_fuzz::trace::Digest;
 use chord_fuzz::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
+use common::entries;
 use expect_test::{expect, expect_file};
 
 fn root() -> &'static Path {
@@ -22,14 +25,6 @@ fn root() -> &'static Path {
 /// Whether this is the crate as published, which comes without corpus/, artifacts/ and fuzz/.
 fn published() -> bool {
     root().join("Cargo.toml.orig").exists()
-}
-
-/// What is in a directory, in order. There is nothing in one that is missing.
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
 }
 
 fn name(path: &Path) -> &str {

@@ -3,20 +3,17 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
+mod common;
+
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chord_fuzz::prove::{Proof, prove};
 use chord_fuzz::schedule::Schedule;
 use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run};
+use common::entries;
 use expect_test::expect;
-
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
-}
 
 #[test]
 fn each_is_what_its_name_says_and_no_order_of_maintenance_heals_it() {

@@ -5,10 +5,12 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "so expect-test writes")]
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chord_fuzz::ident::{Ident, IdentSet};
 use chord_fuzz::property::{Property, ideal_network};
@@ -21,6 +23,7 @@ use chord_fuzz::trace::{Event, Observer};
 use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, rehearse, run};
 use chord_fuzz::version::Rules;
 use chord_fuzz::weftlog::{Inexpressible, Recording};
+use common::entries;
 use expect_test::{expect, expect_file};
 use stateright::{Checker as _, Model};
 use weft_chord::chord_model::{ChordAction, ChordModel, ChordState, SchedEvent, Schedule as Faults};
@@ -316,14 +319,6 @@ fn the_findings_of_all_checks_are_violations_at_the_peers_levels() {
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// What is in a directory, in order; nothing if there is none.
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten();
-    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
 }
 
 /// A kept violation, by its signature in small letters.

@@ -1,6 +1,9 @@
 //! What several of the integration tests need.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use chord_fuzz::chord::list::{Config, ListReplica};
 use chord_fuzz::schedule::{Schedule, Setup};
 use chord_fuzz::snapshot::Snapshot;
@@ -8,6 +11,14 @@ use chord_fuzz::trace::{Digest, Event, Observer};
 use chord_fuzz::verdict::{Assumptions, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::version::{Rules, Version};
 use chord_fuzz::world::{Conditions, World};
+
+/// What is in a directory, in order. There is nothing in one that is missing.
+pub fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
 
 /// Random bytes.
 pub fn bytes(rng: &mut fastrand::Rng, len: usize) -> Vec<u8> {
