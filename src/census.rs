@@ -1,5 +1,5 @@
-//! A census of broken networks: how many heal, in which orders, and how often the one order of a
-//! [verdict](crate::verdict) is wrong.
+//! A census of broken networks: how many heal, in which orders, and how often the two fair orders that a
+//! [verdict](crate::verdict) tries first are wrong.
 //!
 //! Z12 says that a network in which a required property is broken stays broken, whatever maintenance does. Here random
 //! runs without delays, those of a [`Sweep`] to their ends, are asked for networks that break one at an instant after a
@@ -9,8 +9,8 @@
 //!
 //! It goes on after what a verdict stops at, since broken networks are rare. So a run may contribute many, one made of
 //! the other, and shares of all of them are not shares of runs. What is counted by runs is the first network of each that
-//! fair maintenance does not heal: there [`run`](crate::verdict::run) says that the property is violated. By another
-//! order it may heal: such a run is no violation in the sense of Z12.
+//! fair maintenance does not heal: there [`run`](crate::verdict::run) ends. By another order it may heal: such a run is no
+//! violation.
 
 use std::collections::BTreeMap;
 
@@ -48,9 +48,9 @@ pub struct Plan {
 pub struct Count {
     /// They heal in every order.
     pub always: u64,
-    /// It depends on the order, and the fair one heals them.
+    /// It depends on the order, and a fair one heals them.
     pub sometimes_fair: u64,
-    /// It depends on the order, and the fair one does not heal them: there a verdict is wrong.
+    /// It depends on the order, and no fair one heals them.
     pub sometimes_unfair: u64,
     /// They heal in no order.
     pub never: u64,

@@ -173,7 +173,7 @@ impl Search {
     /// Which of all reachable states some order of maintenance makes ideal.
     fn healing(&self, seen: &Seen) -> Vec<bool> {
         let rules = self.target.version.rules();
-        // One fair order does for nearly all. What leads to these by one step heals too, and so on.
+        // The fair orders do for nearly all. What leads to these by one step heals too, and so on.
         let mut heals: Vec<_> = seen.states.iter().map(|state| heal(rules, &mut state.network(self))).collect();
         let mut open: Vec<_> = (0..heals.len()).filter(|&i| !heals[i]).collect();
         loop {
@@ -245,7 +245,7 @@ impl Search {
     /// All that maintenance may make of it.
     fn maintained(&self, network: &Snapshot, left: Bounds) -> impl Iterator<Item = (Action, State)> {
         let rules = self.target.version.rules();
-        let kinds = || model::ROUND.into_iter().flatten();
+        let kinds = || model::FLUSH_FIRST.into_iter().flatten();
         let actions = network.members().iter().flat_map(move |node| kinds().map(move |kind| kind(node)));
         actions.filter_map(move |action| {
             let mut next = *network;
@@ -380,7 +380,7 @@ pub struct Found {
     pub irreparable: Option<usize>,
     /// The shortest schedule to a network that breaks it, and perhaps heals.
     pub shortest_broken: Option<Shortest>,
-    /// The shortest one that is a violation: of a version, one that a fair order of maintenance does not make ideal
+    /// The shortest one that is a violation: of a version, one that fair maintenance does not make ideal
     /// (see [`verdict`](crate::verdict)).
     pub shortest_violation: Option<Shortest>,
     /// The shortest violation that no order of maintenance makes ideal.

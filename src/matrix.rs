@@ -21,11 +21,11 @@ use std::fmt;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::property::Property;
-use crate::prove::prove;
+use crate::prove::Proof;
 use crate::schedule::Schedule;
 use crate::shrink::{Effort, Shrinker, compare};
 use crate::sweep::{Found, Shape, Sweep};
-use crate::verdict::{Assumptions, Breach, Only, Options, Outcome, Target, run};
+use crate::verdict::{Assumptions, Breach, NETWORKS, Only, Options, Outcome, Target, run};
 use crate::version::{Rules, Version};
 use crate::world::Conditions;
 
@@ -48,10 +48,7 @@ pub const VERSIONS: [&str; 10] = [
 pub const STEPS: usize = 60;
 
 /// How far each hit is shrunk: a second or so.
-pub const EFFORT: Effort = Effort { candidates: 2_000, networks: 2_000, work: 3_000_000 };
-
-/// How many networks are looked at to know whether what is found heals.
-const NETWORKS: usize = 100_000;
+pub const EFFORT: Effort = Effort { candidates: 2_000, networks: NETWORKS, work: 3_000_000 };
 
 /// What may happen to datagrams and to failure detection: the columns. What may happen need not, so that all runs of the
 /// first are also among those of the second and the last. Not so of [`Late`](Self::Late): who takes a failed node for
@@ -122,13 +119,12 @@ pub struct Finding {
     /// How many runs of the cell's sweep violate it; 0 if it is known from another cell.
     pub count: u64,
     /// The smallest schedule that violates it, as executed. One within the assumptions goes before one outside, and then
-    /// one that no order of maintenance heals before one that some order may.
+    /// one that no order of maintenance heals before one of which that is not known.
     pub smallest: Schedule,
     /// The assumptions of its run.
     pub assumptions: Assumptions,
-    /// Of a required property, whether some order of maintenance heals the network in the end; `None` if that is not
-    /// known, and of everything else.
-    pub heals: Option<bool>,
+    /// Of a required property, what is known of its healing.
+    pub proof: Option<Proof>,
 }
 
 impl Cell {
@@ -183,7 +179,7 @@ impl Cell {
         let options = Options { only: Only::these(vec![other.breach]), ..self.options(plan) };
         let outcome = run(target, &other.smallest, &options, &mut ());
         let fits = self.network != Network::Immediate || outcome.assumptions.immediate;
-        (fits && outcome.verdict.found() == Some(other.breach)).then(|| Finding::of(target, other.breach, 0, outcome))
+        (fits && outcome.verdict.found() == Some(other.breach)).then(|| Finding::of(other.breach, 0, outcome))
     }
 }
 
@@ -210,20 +206,21 @@ pub fn fill(cells: &[Cell], plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Ve
 }
 
 impl Finding {
-    fn of(target: Target, breach: Breach, count: u64, outcome: Outcome) -> Self {
-        let heals = match breach {
-            Breach::Broken(property) if Property::REQUIRED.contains(&property) => {
-                prove(target.version.rules(), &outcome.network, NETWORKS, |_| ()).heals()
-            }
-            _ => None,
-        };
-        Self { breach, count, smallest: outcome.executed, assumptions: outcome.assumptions, heals }
+    fn of(breach: Breach, count: u64, outcome: Outcome) -> Self {
+        let Outcome { executed, assumptions, proof, .. } = outcome;
+        Self { breach, count, smallest: executed, assumptions, proof }
+    }
+
+    /// Whether it takes too many networks to know that no order of maintenance heals what is broken.
+    #[must_use]
+    pub fn undecided(&self) -> bool {
+        matches!(self.proof, Some(Proof::Undecided { .. }))
     }
 
     /// The better one of two of the same breach, with the runs of both.
     fn or(self, other: Self) -> Self {
         let count = self.count + other.count;
-        let rank = |finding: &Self| (!finding.assumptions.hold(), finding.heals != Some(false));
+        let rank = |finding: &Self| (!finding.assumptions.hold(), finding.undecided());
         let order = rank(&self).cmp(&rank(&other)).then_with(|| compare(&self.smallest, &other.smallest));
         Self { count, ..if order.is_le() { self } else { other } }
     }
@@ -235,7 +232,7 @@ fn smallest(sweep: &Sweep, target: Target, breach: Breach, found: &Found) -> Opt
         let mut shrinker = Shrinker::new(target, &sweep.run(index), EFFORT)?;
         shrinker.shrink(|_| ());
         let outcome = run(target, shrinker.schedule(), shrinker.options(), &mut ());
-        Some(Finding::of(target, breach, 0, outcome))
+        Some(Finding::of(breach, 0, outcome))
     });
     let best = shrunk.collect::<Vec<_>>().into_iter().reduce(Finding::or)?;
     Some(Finding { count: found.count, ..best })

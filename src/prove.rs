@@ -1,8 +1,7 @@
 //! Proof: whether any order of maintenance heals a network.
 //!
-//! A [verdict](crate::verdict) says that a network never heals after it has tried one fair order of maintenance. That
-//! *no* order does is the stronger claim (Z12; spec section 3.3). Here it is decided by trying them all, in the atomic
-//! [`model`]: breadth first, from every network so far every [kind of maintenance](model::ROUND) at every member, until
+//! That a network never heals is a claim about every order of maintenance (Z12). Here it is decided by trying them all, in
+//! the atomic [`model`]: breadth first, from every network so far every [kind of maintenance](model::FLUSH_FIRST) at every member, until
 //! nothing new comes of it. Nobody joins or fails meanwhile, so that there are only so many networks to come to, and it
 //! ends. They are plain [`Snapshot`]s: two that differ by the names of the nodes alone are two.
 //!
@@ -34,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::iter;
+use std::{fmt, iter};
 
 use indexmap::IndexMap;
 
@@ -58,7 +57,20 @@ pub enum Proof {
         order: Vec<Action>,
     },
     /// There are more networks than the limit, and none of those that were looked at is ideal.
-    Undecided,
+    Undecided {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Irreparable { networks } => write!(f, "irreparable: {networks} networks, all orders"),
+            Self::Repairable { order } => write!(f, "repairable: {} steps", order.len()),
+            Self::Undecided { limit } => write!(f, "undecided: more than {limit} networks"),
+        }
+    }
 }
 
 impl Proof {
@@ -68,7 +80,7 @@ impl Proof {
         match self {
             Self::Irreparable { .. } => Some(false),
             Self::Repairable { .. } => Some(true),
-            Self::Undecided => None,
+            Self::Undecided { .. } => None,
         }
     }
 }
@@ -102,7 +114,7 @@ pub fn prove(rules: Rules, network: &Snapshot, limit: usize, mut progress: impl 
         judged = known;
         progress(known);
         if known > limit {
-            return Proof::Undecided;
+            return Proof::Undecided { limit };
         }
         if !reached.expand(|_, _| ()) {
             return Proof::Irreparable { networks: known };
@@ -202,7 +214,7 @@ impl Reached {
 /// Everything that maintenance may do next: each kind, at each member.
 fn maintenance(network: &Snapshot) -> impl Iterator<Item = Action> {
     let members = network.members();
-    model::ROUND.into_iter().flatten().flat_map(move |kind| members.iter().map(kind))
+    model::FLUSH_FIRST.into_iter().flatten().flat_map(move |kind| members.iter().map(kind))
 }
 
 #[cfg(test)]
@@ -256,7 +268,7 @@ mod tests {
         let rules = Version::CCR2012.rules();
         // Each of them has reconciled or not, and has stabilized or not.
         assert_eq!(prove(rules, &apart, 16, NOBODY), Proof::Irreparable { networks: 16 });
-        assert_eq!(prove(rules, &apart, 15, NOBODY), Proof::Undecided);
+        assert_eq!(prove(rules, &apart, 15, NOBODY), Proof::Undecided { limit: 15 });
         assert_eq!(healing(rules, &apart, 16, NOBODY), Some(Healing::Never));
         assert_eq!(healing(rules, &apart, 15, NOBODY), None);
     }
@@ -281,8 +293,8 @@ mod tests {
         assert_eq!(healing(Version::CCR2012.rules(), &torn, 1_000, NOBODY), Some(Healing::Always), "with the check");
     }
 
-    /// Two rings of `ccr2012` that the order of the verdict leaves as two, and another order joins again; and two that no
-    /// order joins.
+    /// Two rings of `ccr2012` that fair maintenance leaves as two, and another order joins again; and two that no order
+    /// joins.
     #[test]
     fn that_one_order_does_not_heal_is_less_than_that_none_does() {
         let lost = "join 1 via 0\njoin 2 via 0\njoin 3 via 0\nstabilize 2\nstabilize 0\nstabilize 1\nstabilize 3\n\
@@ -291,15 +303,17 @@ mod tests {
                       join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\n";
         let target = Target::of(Version::CCR2012);
         for (text, heals) in [(lost, false), (healed, true)] {
-            let outcome = run(target, &text.parse().unwrap(), &Options::default(), &mut ());
-            assert_eq!(outcome.verdict, Verdict::Violated(Breach::Broken(Property::AtMostOneRing)));
             let rules = target.version.rules();
+            let outcome = run(target, &text.parse().unwrap(), &Options::default(), &mut ());
+            let two_rings = Breach::Broken(Property::AtMostOneRing);
+            let verdict = if heals { Verdict::Repairable(two_rings) } else { Verdict::Violated(two_rings) };
+            assert_eq!(outcome.verdict, verdict);
             let proof = prove(rules, &outcome.network, 1_000, NOBODY);
             assert_eq!(matches!(proof, Proof::Repairable { .. }), heals, "{proof:?}");
             assert_eq!(matches!(proof, Proof::Irreparable { .. }), !heals, "{proof:?}");
             let healing = healing(rules, &outcome.network, 10_000, NOBODY);
             assert_eq!(healing, Some(if heals { Healing::Sometimes } else { Healing::Never }));
-            assert_eq!(prove(rules, &outcome.network, 10, NOBODY), Proof::Undecided);
+            assert_eq!(prove(rules, &outcome.network, 10, NOBODY), Proof::Undecided { limit: 10 });
         }
     }
 }

@@ -14,6 +14,7 @@ pub fn verdict(target: Target, verdict: Verdict) -> String {
     match verdict {
         Verdict::Ideal => "ideal".to_owned(),
         Verdict::Violated(breach) => format!("{target}/{breach}"),
+        Verdict::Repairable(breach) => format!("repairable:{target}/{breach}"),
         Verdict::Masked(breach) => format!("masked:{target}/{breach}"),
         Verdict::Outside(None) => "outside the assumptions".to_owned(),
         Verdict::Outside(Some(breach)) => format!("outside the assumptions: {target}/{breach}"),
@@ -37,7 +38,7 @@ pub fn meaning(breach: Breach) -> String {
 /// `bytes` is the input as the fuzzer gave it, from which libFuzzer derives the name of the crash file.
 #[must_use]
 pub fn violation(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target) -> String {
-    let Outcome { executed, assumptions, network, settled, .. } = outcome;
+    let Outcome { executed, assumptions, network, settled, proof, .. } = outcome;
     let file = format!("fuzz/artifacts/{target}/crash-{}", sha1_smol::Sha1::from(bytes).digest());
     let mut text = format!("{target}/{breach}\n{}\n", meaning(breach));
     let _ = write!(
@@ -45,14 +46,17 @@ pub fn violation(breach: Breach, outcome: &Outcome, bytes: &[u8], target: Target
         "\n\
          pointers as {columns}:\n    {network}\n\
          the same after fair maintenance:\n    {settled}\n\
+         {proof}\
          assumptions:\n    {assumptions}\n\
          the {steps} steps as executed:\n{schedule}\
          \n\
          replay it:\n    cargo run --release -- replay --version {target} {file}\n\
          minimize it:\n    CHORD_FUZZ_ONLY={slug} cargo fuzz tmin {FUZZ_FLAGS} --runs 20000 {target} {file}\n\
          explain it:\n    cargo run --release -- explain --version {target} {file}\n\
-         view it:\n    cargo run --release -- view --version {target} {file} -o {file}.html\n",
+         view it:\n    cargo run --release -- view --version {target} {file} -o {file}.html\n\
+         prove it:\n    cargo run --release -- prove --version {target} {file}\n",
         columns = columns(network.list_len()),
+        proof = proof.as_ref().map(|proof| format!("by any order of maintenance:\n    {proof}\n")).unwrap_or_default(),
         steps = executed.steps.len(),
         schedule = indent(&executed.to_string()),
         slug = breach.slug(),

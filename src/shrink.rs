@@ -29,8 +29,8 @@
 //! - it starts with no more members;
 //! - it is within the assumptions;
 //! - its own steps break the property, not only the maintenance that is to heal it;
-//! - *no* order of maintenance [heals](prove) it, not only the one that the verdict tries. Some runs are violations by
-//!   that one order and not by the others, and they tend to be shorter.
+//! - it is [known](crate::verdict::Outcome::proof) that no order of maintenance heals it. What is known to heal in some
+//!   order is no violation in the first place.
 //!
 //! # What it guarantees
 //!
@@ -61,17 +61,17 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use crate::ident::{Ident, IdentSet};
-use crate::prove::{Proof, prove};
+use crate::prove::Proof;
 use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::verdict::{Breach, Judge, Only, Options, Outcome, Target, rehearse, run};
+use crate::verdict::{Breach, NETWORKS, Only, Options, Outcome, Target, rehearse, run};
 
 /// How far a shrink goes. It is counted, not timed, so that the result is the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// How many candidates a search tries before it gives up. It starts again whenever it has found something.
     pub candidates: u64,
-    /// How many networks are looked at to know that no order of maintenance heals one. If it takes more, that is not
-    /// known, and not kept.
+    /// How many [networks](Options::networks) are looked at to know that no order of maintenance heals what is taken for
+    /// smaller.
     pub networks: usize,
     /// How many steps are executed in all, those on the network [counted more](NETWORK_STEP). When they are used up, the
     /// shrink ends where it is, and is not 1-minimal.
@@ -80,7 +80,7 @@ pub struct Effort {
 
 impl Effort {
     /// For one finding: some seconds.
-    pub const FULL: Self = Self { candidates: 300_000, networks: 5_000, work: u64::MAX };
+    pub const FULL: Self = Self { candidates: 300_000, networks: NETWORKS, work: u64::MAX };
 }
 
 /// How many rehearsed steps take as long as one on the network.
@@ -134,11 +134,7 @@ struct Worth {
 }
 
 impl Worth {
-    fn of(target: Target, breach: Breach, outcome: &Outcome, networks: usize) -> Self {
-        let irreparable = || {
-            let proof = prove(target.version.rules(), &outcome.network, networks, |_| ());
-            matches!(proof, Proof::Irreparable { .. })
-        };
+    fn of(breach: Breach, outcome: &Outcome, networks: usize) -> Self {
         Self {
             within: outcome.assumptions.hold(),
             immediate: outcome.assumptions.immediate,
@@ -147,8 +143,7 @@ impl Worth {
                 Breach::Broken(property) => !property.holds(&outcome.network),
                 Breach::Stalled | Breach::Runaway => true,
             },
-            // Most of what P02 claims heals, and counts nevertheless.
-            for_good: target.judge == Judge::NeverHeals && irreparable(),
+            for_good: matches!(outcome.proof, Some(Proof::Irreparable { networks: known }) if known <= networks),
         }
     }
 
@@ -180,8 +175,9 @@ impl Shrinker {
     pub fn new(target: Target, outcome: &Outcome, effort: Effort) -> Option<Self> {
         let breach = outcome.verdict.found()?;
         let (faults, conditions) = (outcome.executed.setup.faults, outcome.assumptions.conditions);
-        let options = Options { only: Only::these(vec![breach]), faults, conditions, ..Options::default() };
-        let worth = Worth::of(target, breach, outcome, effort.networks);
+        let only = Only::these(vec![breach]);
+        let options = Options { only, faults, conditions, networks: effort.networks, ..Options::default() };
+        let worth = Worth::of(breach, outcome, effort.networks);
         let best = outcome.executed.clone();
         Some(Self { target, breach, options, effort, worth, best, executions: 0, work: 0 })
     }
@@ -192,7 +188,7 @@ impl Shrinker {
         self.breach
     }
 
-    /// How every candidate is run.
+    /// How every schedule is run that may be the smallest.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -326,7 +322,7 @@ impl Shrinker {
             return None;
         }
         if !immediate || candidate.setup.faults || self.options.conditions.late > 0 {
-            return self.run(candidate).map(|outcome| outcome.executed);
+            return self.run(candidate, 0).map(|outcome| outcome.executed);
         }
         let (verdict, executed) = rehearse(self.target, candidate, &self.options);
         self.executions += 1;
@@ -334,9 +330,11 @@ impl Shrinker {
         (verdict.found() == Some(self.breach)).then_some(executed)
     }
 
-    /// Runs a candidate on the network, and returns what comes of it if it has the signature.
-    fn run(&mut self, candidate: &Schedule) -> Option<Outcome> {
-        let outcome = run(self.target, candidate, &self.options, &mut ());
+    /// Runs a candidate on the network, and returns what comes of it if it has the signature. So many networks are looked
+    /// at to know that none of them is ideal.
+    fn run(&mut self, candidate: &Schedule, networks: usize) -> Option<Outcome> {
+        let options = Options { networks, ..self.options.clone() };
+        let outcome = run(self.target, candidate, &options, &mut ());
         self.executions += 1;
         self.work += NETWORK_STEP * outcome.executed.steps.len() as u64;
         (outcome.verdict.found() == Some(self.breach)).then_some(outcome)
@@ -345,8 +343,8 @@ impl Shrinker {
     /// What these steps as executed are worth, if that is no less than what is kept.
     fn worth(&mut self, executed: &Schedule, networks: usize) -> Option<Worth> {
         // What is rehearsed counts only if it is so on the network.
-        let outcome = self.run(executed).filter(|outcome| outcome.executed == *executed)?;
-        let worth = Worth::of(self.target, self.breach, &outcome, networks);
+        let outcome = self.run(executed, networks).filter(|outcome| outcome.executed == *executed)?;
+        let worth = Worth::of(self.breach, &outcome, networks);
         worth.keeps(self.worth).then_some(worth)
     }
 

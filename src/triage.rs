@@ -10,8 +10,8 @@
 //! [removed](Shrinker::reduce), with an equal share of half the [`WORK`] for every finding. What then has the same shape is
 //! one finding from there on, and is [simplified](Shrinker::simplify) with an equal share of the other half. So a few
 //! hundred findings become 1-minimal; of ten thousand the longest may not. None is [searched](Shrinker::search) for a
-//! shorter one, and it is not looked at whether any order of maintenance heals it: what is worth keeping is worth a shrink
-//! by itself.
+//! shorter one, and fair maintenance alone [decides](Options::networks) what is a violation: what is worth
+//! keeping is worth a shrink by itself.
 //!
 //! The result depends on the inputs and nothing else, also not on the number of threads.
 
@@ -58,7 +58,7 @@ pub struct Triage {
 /// most three for each input.
 #[must_use]
 pub fn triage(inputs: &[(Target, Schedule)], only: &Only, progress: impl Fn() + Sync) -> Triage {
-    let options = Options { only: only.clone(), ..Options::default() };
+    let options = Options { only: only.clone(), networks: 0, ..Options::default() };
     let outcomes = inputs.par_iter().map(|(target, schedule)| {
         let outcome = run(*target, schedule, &options, &mut ());
         progress();
@@ -98,7 +98,7 @@ impl Bucket {
     }
 
     fn shrunk(self, effort: Effort, round: fn(&mut Shrinker)) -> Self {
-        let options = Options { only: Only::these(vec![self.breach]), ..Options::default() };
+        let options = Options { only: Only::these(vec![self.breach]), networks: 0, ..Options::default() };
         let outcome = run(self.target, &self.smallest, &options, &mut ());
         let Some(mut shrinker) = Shrinker::new(self.target, &outcome, effort) else { return self };
         round(&mut shrinker);

@@ -1,11 +1,16 @@
 //! Verdicts: when each property is judged, and what a violation is.
 //!
 //! - **Never heals** (the targets that are a version): whenever nothing is on its way, the four required properties are
-//!   judged in order. A broken one counts only if fair maintenance to a fixpoint, on a copy in the atomic
-//!   [`model`], does not make the network ideal. At the end everything is delivered and judged once more. A network that
-//!   then does not heal counts for the required property that is broken, or that maintenance breaks; if there is none, it
-//!   is a defect of ours, [`Breach::Stalled`]. Fair maintenance is one order; that no order heals the network is the
-//!   stronger claim, which a [proof](crate::prove) decides.
+//!   judged in order. A broken one ends the run only if fair maintenance to a fixpoint, on a copy in the atomic
+//!   [`model`], does not make the network ideal, neither in the one nor in the other of [two](FLUSH_FIRST)
+//!   [orders](FLUSH_LAST). At the end everything is delivered and judged once more. A network that then does not heal
+//!   counts for the required property that is broken, or that maintenance breaks; if there is none, it is a defect of
+//!   ours, [`Breach::Stalled`].
+//!
+//!   What fair maintenance does not heal is a violation only if no order does, which a [proof](crate::prove) decides. Of
+//!   large networks there are too many orders to try them all: what is undecided after [so many](NETWORKS) counts, and the
+//!   [outcome](Outcome::proof) says so. What another order heals is [no violation](Verdict::Repairable), but ends the run
+//!   too, so that a run ends where it ends, however many are tried.
 //! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step, if it [counts](Only): it does not
 //!   end the network, and breaks before anything that does.
 //! - **Claims** (`claims`): all seven properties that P02 claims, after every event.
@@ -22,9 +27,10 @@ use anyhow::Context as _;
 use crate::chord::list::{self, ListReplica};
 use crate::chord::tse2017::{self, TseReplica};
 use crate::ident::IdentSet;
-use crate::model;
+use crate::model::{self, FLUSH_FIRST, FLUSH_LAST};
 use crate::network::MAX_DATAGRAMS;
 use crate::property::{Property, first_broken, ideal, sound};
+use crate::prove::{Proof, prove};
 use crate::replica::Replica;
 use crate::schedule::{Delay, MAX_STEPS, Op, Schedule, Setup, Step};
 use crate::snapshot::Snapshot;
@@ -236,8 +242,12 @@ impl FromStr for Only {
     }
 }
 
+/// How many networks a verdict looks at, unless told otherwise, to know that no order of maintenance heals one: they take
+/// 2 or 3 ms. It suffices for most networks of four members.
+pub const NETWORKS: usize = 2_000;
+
 /// How a schedule is run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Which breaches count. Of the others, one that ends the network for good ends the run, which passes.
     pub only: Only,
@@ -247,6 +257,22 @@ pub struct Options {
     pub conditions: Conditions,
     /// Whether steps are executed as they are given, permitted or not, instead of being repaired.
     pub as_given: bool,
+    /// How many networks are looked at to know that no order of maintenance heals what the run leaves. With 0 the two fair
+    /// orders alone decide.
+    pub networks: usize,
+}
+
+/// Everything counts, nothing is lost, and as many networks are looked at as [usual](NETWORKS).
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            only: Only::default(),
+            faults: false,
+            conditions: Conditions::default(),
+            as_given: false,
+            networks: NETWORKS,
+        }
+    }
 }
 
 /// The assumptions under which a run was made.
@@ -312,6 +338,8 @@ pub enum Verdict {
     Ideal,
     /// The protocol violates this.
     Violated(Breach),
+    /// Fair maintenance does not heal what breaks this, but some other order does, so that it is no violation.
+    Repairable(Breach),
     /// The run violates this, but it does not [count](Only).
     Masked(Breach),
     /// The run left the assumptions, so that whatever came of it says nothing about the protocol.
@@ -319,13 +347,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What the run violates, be it within the assumptions or outside; not what is masked.
+    /// What the run violates, be it within the assumptions or outside; not what is masked, or heals in another order.
     #[must_use]
     pub fn found(self) -> Option<Breach> {
         match self {
             Self::Violated(breach) => Some(breach),
             Self::Outside(breach) => breach,
-            Self::Ideal | Self::Masked(_) => None,
+            Self::Ideal | Self::Repairable(_) | Self::Masked(_) => None,
         }
     }
 }
@@ -343,6 +371,9 @@ pub struct Outcome {
     pub network: Snapshot,
     /// The same after fair maintenance.
     pub settled: Snapshot,
+    /// Of a required property that counts, and is broken for good by fair maintenance: whether some other order heals the
+    /// network.
+    pub proof: Option<Proof>,
 }
 
 /// Runs a schedule and judges it. The observer is told every event.
@@ -432,13 +463,32 @@ fn drive<R: Replica>(
     let breach = breach.or(unhealed);
     assumptions.prompt = !world.network().mistaken();
     let verdict = if assumptions.hold() { options.only.verdict(breach, &network) } else { Verdict::Outside(breach) };
-    Outcome { verdict, executed, assumptions, network, settled }
+    let (verdict, proof) = prove_lost(target, verdict, &network, options.networks);
+    Outcome { verdict, executed, assumptions, network, settled, proof }
 }
 
-/// Runs a schedule in the atomic [`model`] instead of on the network, and returns the verdict and the steps as executed.
+/// Tries all orders of maintenance on what a run breaks for good by the fair ones, and says what it comes to then.
+fn prove_lost(target: Target, verdict: Verdict, network: &Snapshot, limit: usize) -> (Verdict, Option<Proof>) {
+    let breach = verdict.found();
+    let required = |breach| matches!(breach, Breach::Broken(property) if Property::REQUIRED.contains(&property));
+    let Some(breach) = breach.filter(|breach| target.judge == Judge::NeverHeals && required(*breach)) else {
+        return (verdict, None);
+    };
+    let proof = prove(target.version.rules(), network, limit, |_| ());
+    let verdict = match (proof.heals(), verdict) {
+        (Some(true), Verdict::Violated(_)) => Verdict::Repairable(breach),
+        (Some(true), _) => Verdict::Outside(None),
+        _ => verdict,
+    };
+    (verdict, Some(proof))
+}
+
+/// Runs a schedule in the atomic [`model`] instead of on the network, and returns the verdict by fair maintenance
+/// alone, and the steps as executed.
 ///
-/// Of a schedule without delays and faults, with perfect failure detection, they are the same as by [`run`], several
-/// times faster: for who tries a great many schedules. Of any other it is as if it had none.
+/// Of a schedule without delays and faults, with perfect failure detection, they are the same as by [`run`] with 0
+/// [networks](Options::networks), several times faster: for who tries a great many schedules. Of any other it is as if it
+/// had none.
 #[must_use]
 pub fn rehearse(target: Target, schedule: &Schedule, options: &Options) -> (Verdict, Schedule) {
     let rules = target.version.rules();
@@ -517,9 +567,18 @@ fn lost(rules: Rules, network: &Snapshot) -> Option<Breach> {
     (!heal(rules, &mut settled)).then_some(Breach::Broken(broken))
 }
 
-/// Does fair maintenance to a fixpoint, in the atomic model, and returns whether the network is then ideal.
+/// Does fair maintenance to a fixpoint, in the atomic model, and returns whether the network is then ideal. If it is not by
+/// the first fair order, nor by the second, it is left as it is by the first.
 pub(crate) fn heal(rules: Rules, network: &mut Snapshot) -> bool {
-    model::settle(rules, network) && ideal(network)
+    let mut other = *network;
+    if model::settle(rules, network, FLUSH_FIRST) && ideal(network) {
+        return true;
+    }
+    let heals = model::settle(rules, &mut other, FLUSH_LAST) && ideal(&other);
+    if heals {
+        *network = other;
+    }
+    heals
 }
 
 /// Where a world is judged, step by step.
@@ -671,6 +730,25 @@ mod tests {
             "ordered-ring@0".parse::<Only>().unwrap_err().to_string(),
             "`ordered-ring@0`: after the @ must be how many members are on a ring, a number from 1 to 16"
         );
+    }
+
+    /// What some other order of maintenance heals is no violation, and ends the run as one would.
+    #[test]
+    fn what_another_order_heals_is_no_violation() {
+        let text = "join 1 via 0\njoin 3 via 0\nstabilize 3\nstabilize 1\nfail 1\njoin 1 via 0\nstabilize 0\n\
+                    join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\njoin 0 via 1\n";
+        let (target, breach) = signature("ccr2012/AtMostOneRing").unwrap();
+        let judged = |networks, only: &str| {
+            let options = Options { networks, only: only.parse().unwrap(), ..Options::default() };
+            let outcome = run(target, &text.parse().unwrap(), &options, &mut ());
+            assert_eq!(outcome.executed.steps.len(), 12, "what comes after is not executed");
+            (outcome.verdict, outcome.proof)
+        };
+        let (verdict, proof) = judged(NETWORKS, "");
+        assert_eq!((verdict, verdict.found()), (Verdict::Repairable(breach), None));
+        assert_eq!(proof.unwrap().to_string(), "repairable: 10 steps");
+        assert_eq!(judged(0, ""), (Verdict::Violated(breach), Some(Proof::Undecided { limit: 0 })));
+        assert_eq!(judged(NETWORKS, "ordered-ring"), (Verdict::Masked(breach), None), "nobody asks");
     }
 
     /// A run that breaks the failure assumption is no violation, whatever comes of it.

@@ -417,7 +417,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         false
     }
 
-    /// One fair round of maintenance, in the order of [`model::ROUND`], in which all that a step brings about arrives
+    /// One fair round of maintenance, in the order of [`model::FLUSH_FIRST`], in which all that a step brings about arrives
     /// before the next.
     pub fn round(&mut self) {
         for turn in [&[Op::Flush][..], &[Op::Update], &[Op::Reconcile], &[Op::Stabilize, Op::Adopt]] {

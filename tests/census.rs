@@ -104,12 +104,12 @@ fn help() {
         networks, by the property that is broken:
           always     no order loses it: whatever maintenance does, it can still heal
           sometimes  some orders heal it and others put it beyond repair; in how many of
-                     these the fair order of the verdict heals it (fair) or not (unfair)
+                     these a fair order heals it (fair) or none (unfair)
           never      no order heals it
           undecided  there are more networks to come to than --limit
-        and of the violations, each a run whose first network that the fair order does
-        not heal has no more members than --members:
-          heals      another order heals it, so that the verdict is wrong
+        and of the runs of which fair maintenance does not heal the first such network,
+        where that has no more members than --members:
+          heals      some other order heals it, so that it is no violation
           unknown    undecided
         Then, of the networks that heal always, and sometimes, the smallest, by members
         and then by steps, with the run that leads to it and the order that heals it.

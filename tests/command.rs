@@ -155,6 +155,9 @@ fn help_of_replay() {
         Verdicts:
           ideal                         the network heals
           ccr2012/AtMostOneRing         a violation, by its signature
+          repairable:ccr2012/AtMostOneRing
+                                        some order of maintenance would heal what fair
+                                        maintenance leaves broken, so that it is none
           masked:ccr2012/AtMostOneRing  a violation that CHORD_FUZZ_ONLY leaves out
           outside the assumptions       the run has loss, partition, or a failure that
                                         went unnoticed, so that it says nothing about

@@ -231,6 +231,8 @@ fn the_panic_says_it_all() {
             0: 1/0/3, 2: 3/2/1
         the same after fair maintenance:
             0: 0/0/0, 2: 2/2/2
+        by any order of maintenance:
+            irreparable: 64 networks, all orders
         assumptions:
             failure assumption held; no stable base in this version; perfect failure detection; every datagram arrives before the next step
         the 13 steps as executed:
@@ -258,6 +260,8 @@ fn the_panic_says_it_all() {
             cargo run --release -- explain --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d
         view it:
             cargo run --release -- view --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d -o fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d.html
+        prove it:
+            cargo run --release -- prove --version ccr2012 fuzz/artifacts/ccr2012/crash-8c9627756fa36c1c25c5b341c350909670c52e6d
 
     "#]].assert_eq(crash.message());
 }

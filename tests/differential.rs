@@ -65,7 +65,7 @@ fn compare<R: Replica>(
         assert_eq!(*world.now(), state, "after step {i}, {step}, of\n{schedule}");
         assert_eq!(world.effective(), state, "in effect, after step {i}, {step}, of\n{schedule}");
     }
-    let fixpoint = (world.settle(), model::settle(rules, &mut state));
+    let fixpoint = (world.settle(), model::settle(rules, &mut state, model::FLUSH_FIRST));
     assert_eq!(*world.now(), state, "settled, of\n{schedule}");
     assert_eq!(fixpoint.0, fixpoint.1, "{schedule}");
 }
@@ -164,7 +164,7 @@ fn a_rehearsal_is_the_run() {
                 let schedule = random(&mut rng, start, rules, false);
                 // In every third run a node that has failed joins no more.
                 let conditions = Conditions { rejoin: n % 3 != 0, ..Conditions::default() };
-                let options = Options { only, conditions, ..Options::default() };
+                let options = Options { only, conditions, networks: 0, ..Options::default() };
                 let (verdict, executed) = rehearse(target, &schedule, &options);
                 let outcome = run(target, &schedule, &options, &mut ());
                 assert_eq!((verdict, &executed), (outcome.verdict, &outcome.executed), "{target}:\n{schedule}");

@@ -189,6 +189,7 @@ fn the_lost_ring() {
             AtLeastOneRing is broken first after step 4
             it is broken for good, in this run, after step 4
             the network is beyond repair by fair maintenance after step 4
+            by any order of maintenance it is irreparable: 2 networks, all orders
 
         assumptions:
             failure assumption held
@@ -327,6 +328,7 @@ fn the_two_rings() {
             AtMostOneRing is broken first after step 13
             it is broken for good, in this run, after step 13
             the network is beyond repair by fair maintenance after step 13
+            by any order of maintenance it is irreparable: 64 networks, all orders
 
         assumptions:
             failure assumption held
@@ -786,7 +788,8 @@ fn json() {
             ],
             "broken": [],
             "heals": true
-          }
+          },
+          "proof": null
         }"##]].assert_eq(&serde_json::to_string_pretty(&story).unwrap());
 }
 

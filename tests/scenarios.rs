@@ -6,7 +6,7 @@ mod common;
 use chord_fuzz::chord::list::{self, ListReplica};
 use chord_fuzz::chord::tse2017::{self, TseReplica};
 use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::model::{ROUND, apply, settle};
+use chord_fuzz::model::{FLUSH_FIRST, apply, settle};
 use chord_fuzz::property::{Property, ideal, ideal_network};
 use chord_fuzz::replica::{Answer, Ask, Event as Input, Message, Outbox, Replica, Task};
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
@@ -77,7 +77,7 @@ fn chord_grpc_156_lists_of_one_are_stuck_when_two_neighbours_stop_at_once() {
         }
         network.set(id(0), None);
         network.set(id(10), None);
-        assert!(settle(version.rules(), &mut network) && !ideal(&network), "{version}");
+        assert!(settle(version.rules(), &mut network, FLUSH_FIRST) && !ideal(&network), "{version}");
         assert_eq!(network.best_succ(id(8)), None, "{version}: {network}");
     }
 }
@@ -165,7 +165,7 @@ fn rings_network_200_two_fair_rounds_make_a_ring_of_three() {
         network.set(id(5), Some(pointers(&[4], Some(4))));
         network.set(id(4), Some(pointers(&[5], Some(5))));
         network.set(id(1), Some(pointers(&[4], None)));
-        for turn in [ROUND; 2].concat() {
+        for turn in [FLUSH_FIRST; 2].concat() {
             for node in network.members().iter() {
                 for kind in turn {
                     apply(version.rules(), &mut network, kind(node));

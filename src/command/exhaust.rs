@@ -30,7 +30,7 @@ in columns that are two or more spaces apart, for each property:
                irreparable; `-` if there is none
 
 A network of a version counts for the first property that it breaks, in the
-order of the table, as in a verdict; and a violation is one that a fair order of
+order of the table, as in a verdict; and a violation is one that fair
 maintenance does not make ideal. A run is over at its first violation, so the
 schedules to the next one have no violation before their ends. For the target
 claims each property is judged by itself, and a break is a violation.

@@ -237,6 +237,7 @@ impl<'a> Page<'a> {
                 Some(step) => format!("the network is beyond repair by fair maintenance after step {step}"),
                 None => "the network is not beyond repair by fair maintenance".to_owned(),
             });
+            lines.extend(outcome.proof.iter().map(|proof| format!("by any order of maintenance it is {proof}")));
             self.section("where it broke:", lines.iter());
         }
         self.section("assumptions:", outcome.assumptions.to_string().split("; "));

@@ -39,7 +39,7 @@ shortest few runs of each property that is violated are shrunk. A cell says for
 each property how many steps the smallest schedule has that violates it, or
 `none`. What is found in one is tried in the others of the version. `*` marks a
 run outside the assumptions, which says nothing about the protocol, and `~` one
-whose network some order of maintenance would heal.
+of which it is not known that no order of maintenance heals the network.
 
 It prints the table, and writes in DIR matrix.md, which is the table and all
 findings, matrix.json, and each finding as a text to replay. What else is in DIR
@@ -114,9 +114,11 @@ struct FindingForm {
     /// Whether the run is within the assumptions.
     within: bool,
     assumptions: String,
-    /// Whether some order of maintenance heals the network.
-    heals: Option<bool>,
+    /// Whether no order of maintenance heals the network.
+    proof: Option<String>,
     file: String,
+    #[serde(skip)]
+    undecided: bool,
     #[serde(skip)]
     text: String,
 }
@@ -172,7 +174,7 @@ impl CellForm {
 
 impl FindingForm {
     fn of(cell: Cell, flags: &[String], finding: &Finding) -> Self {
-        let Finding { breach, count, ref smallest, assumptions, heals } = *finding;
+        let Finding { breach, count, ref smallest, assumptions, ref proof } = *finding;
         let file = format!("{cell}.{}.txt", breach.slug());
         let (steps, ring) = (smallest.steps.len(), smallest.setup.ring);
         let version = cell.version.to_string();
@@ -181,12 +183,13 @@ impl FindingForm {
         let replay = replay.join(" ");
         let text = format!("# {version}/{breach}, {steps} steps; {assumptions}\n# {replay}\n{smallest}");
         let (within, assumptions) = (assumptions.hold(), assumptions.to_string());
-        Self { property: breach.name(), count, steps, ring, within, assumptions, heals, file, text }
+        let (undecided, proof) = (finding.undecided(), proof.as_ref().map(ToString::to_string));
+        Self { property: breach.name(), count, steps, ring, within, assumptions, proof, undecided, file, text }
     }
 
     /// What is remarkable about it.
     fn marks(&self) -> String {
-        let marks = [(!self.within, '*'), (self.heals == Some(true), '~')];
+        let marks = [(!self.within, '*'), (self.undecided, '~')];
         marks.into_iter().filter_map(|(on, mark)| on.then_some(mark)).collect()
     }
 }

@@ -11,22 +11,21 @@ use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::version::Rules;
 use chord_fuzz::world::step;
-use indicatif::HumanCount;
 
 use super::input::{Inputs, only};
 use super::{Status, print, progress};
 
 const AFTER_HELP: &str = "\
-A violation says that a network never heals after one fair order of maintenance
-has been tried. This tries all orders, of every kind of maintenance at every
-member, without joins and failures, in the model without messages. It starts
-from the network where the run was found broken: there nothing is on its way.
+Tries all orders of maintenance, of every kind at every member, without joins
+and failures, in the model without messages, on what fair maintenance does not
+heal. It starts from the network where the run was found broken: there nothing
+is on its way. The verdict of a run does the same, but gives up sooner.
 
 Prints the signature, that network, and one of these:
   irreparable: 216 networks, all orders   there are no others to come to
   repairable: 5 steps                     a shortest order, with the network
                                           after each step
-  undecided: more than 2,000,000 networks
+  undecided: more than 2000000 networks
 
 What a finding of `claims` breaks usually heals, which is no claim that it does
 not; then it is told whether it heals in every order. There, and where the
@@ -77,7 +76,7 @@ impl Prove {
     pub fn run(&self) -> anyhow::Result<Status> {
         let (target, schedule) =
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
-        let options = Options { only: only()?, ..Options::default() };
+        let options = Options { only: only()?, networks: 0, ..Options::default() };
         let Outcome { verdict, network, .. } = run(target, &schedule, &options, &mut ());
         let Verdict::Violated(breach) = verdict else {
             bail!("{}: violates nothing that counts, so that there is nothing to prove", self.file.display());
@@ -96,21 +95,15 @@ impl Prove {
         let bar = progress(self.networks as u64);
         let proof = prove(rules, &network, self.networks, |networks| bar.set_position(networks as u64));
         bar.finish_and_clear();
+        print(&proof.to_string())?;
         Ok(match proof {
-            Proof::Irreparable { networks } => {
-                print(&format!("irreparable: {} networks, all orders", HumanCount(networks as u64)))?;
-                Status::Passed
-            }
+            Proof::Irreparable { .. } => Status::Passed,
             Proof::Repairable { order } => {
-                print(&format!("repairable: {} steps", order.len()))?;
                 print_order(rules, network, &order)?;
                 print(self.depends(rules, &network))?;
                 Status::Violated
             }
-            Proof::Undecided => {
-                print(&format!("undecided: more than {} networks", HumanCount(self.networks as u64)))?;
-                Status::Failed
-            }
+            Proof::Undecided { .. } => Status::Failed,
         })
     }
 

@@ -35,6 +35,7 @@ struct Document {
     networks: Vec<NetworkForm>,
     network: NetworkForm,
     settled: NetworkForm,
+    proof: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -156,7 +157,7 @@ struct Member {
 impl Document {
     fn of(story: &Story) -> Self {
         let Story { target, given, outcome, steps, events, networks, broken, irreparable } = story;
-        let verdict::Outcome { verdict, executed, assumptions, network, settled } = outcome;
+        let verdict::Outcome { verdict, executed, assumptions, network, settled, proof } = outcome;
         let schedule::Setup { ring, circle, list_len, faults } = executed.setup;
         let verdict::Assumptions { failures, base, reliable, prompt, immediate, conditions } = *assumptions;
         let Conditions { rejoin, late } = conditions;
@@ -169,6 +170,7 @@ impl Document {
                 kind: match verdict {
                     verdict::Verdict::Ideal => "ideal",
                     verdict::Verdict::Violated(_) => "violated",
+                    verdict::Verdict::Repairable(_) => "repairable",
                     verdict::Verdict::Masked(_) => "masked",
                     verdict::Verdict::Outside(_) => "outside",
                 },
@@ -190,6 +192,7 @@ impl Document {
             networks: networks.iter().map(NetworkForm::of).collect(),
             network: judged(network),
             settled: judged(settled),
+            proof: proof.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -31,7 +31,7 @@
 //! |---|---|
 //! | `format` | 1; another number is another schema |
 //! | `target` | as in `ccr2012` or `claims` |
-//! | `verdict` | `kind`: `ideal`, `violated`, `masked`, `outside`; `signature`: as in `ccr2012/AtMostOneRing` |
+//! | `verdict` | `kind`: `ideal`, `violated`, `repairable`, `masked`, `outside`; `signature`: as in `ccr2012/AtMostOneRing` |
 //! | `broken` | the property: `property`, `source`, and the steps `first` and `for_good` |
 //! | `irreparable` | the step |
 //! | `assumptions` | `failures`, `base`, `reliable`, `prompt`, `immediate` as in [`Assumptions`](crate::verdict::Assumptions), `rejoin` and `late` as in [`Conditions`](crate::world::Conditions), and `text` |
@@ -41,6 +41,7 @@
 //! | `events` | `index`; `step`; `time`; `network`: after the event; `kind`, and what that has |
 //! | `networks` | `nodes`; `rings`: the members of each, in the order of their best successors; `broken`: the names of properties that do not hold; `heals` |
 //! | `network`, `settled` | the network that was judged last, and the same after fair maintenance: like an element of `networks` |
+//! | `proof` | in words, whether any order of maintenance heals `network`, where that was asked |
 //!
 //! A step of `steps` has `text`, `op`, `node`, `via` (the contact of a join), `delay`, `notice`. A node of a network has
 //! `node`, `list` (best first), `prdc`, `saved`, and `best`, its first live successor. The kinds of events:
@@ -255,7 +256,7 @@ impl Story {
     pub fn breach(&self) -> Option<Breach> {
         match self.outcome.verdict {
             Verdict::Ideal => None,
-            Verdict::Violated(breach) | Verdict::Masked(breach) => Some(breach),
+            Verdict::Violated(breach) | Verdict::Repairable(breach) | Verdict::Masked(breach) => Some(breach),
             Verdict::Outside(breach) => breach,
         }
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use chord_fuzz::chord::list::{Config, ListReplica};
+use chord_fuzz::prove::Proof;
 use chord_fuzz::schedule::{Schedule, Setup};
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::trace::{Digest, Event, Observer};
@@ -44,15 +45,17 @@ pub struct Record {
     pub assumptions: Assumptions,
     pub network: Snapshot,
     pub settled: Snapshot,
+    pub proof: Option<Proof>,
     /// The digest of its trace.
     pub digest: String,
 }
 
 pub fn record(target: Target, schedule: &Schedule, options: &Options) -> Record {
     let mut digest = Digest::default();
-    let Outcome { verdict, executed, assumptions, network, settled } = run(target, schedule, options, &mut digest);
+    let Outcome { verdict, executed, assumptions, network, settled, proof } =
+        run(target, schedule, options, &mut digest);
     let digest = digest.finish().to_hex().to_string();
-    Record { verdict, executed, assumptions, network, settled, digest }
+    Record { verdict, executed, assumptions, network, settled, proof, digest }
 }
 
 /// A run, and the runs of what it executed, from bytes and from text. All three must be the same, since what is executed
