@@ -9,7 +9,7 @@
 #   DIR/report    executions, signatures of the crashes, what the corpus reaches; DIR/speed.svg is the plot
 #
 # It may be killed at any time, by whatever: call it again, and it goes on. What the killed jobs had found is still in
-# DIR/tmp, and comes into the corpus first. Exit status: 0 if nothing crashed, 1 if something did, 2 if it cannot go on.
+# DIR/tmp, and comes into the corpus first. A full disk ends it. Exit status: 0 if nothing crashed, 1 if something did, 2 if it cannot go on.
 set -u
 
 fail() {
@@ -26,7 +26,7 @@ cd "$(dirname "$0")/.." || exit 2
 case $dir$PWD in *[[:space:]]*) fail "libFuzzer cannot work in a path with a space: $dir, $PWD" ;; esac
 cargo fuzz list | grep -qxF -- "$target" || fail "no target is called $target"
 
-# libFuzzer does not say when it cannot write.
+# libFuzzer does not say when it cannot write, and goes on.
 room() {
     head -c 4194304 /dev/zero 2>/dev/null >"$dir/tmp/room" || { rm -f "$dir/tmp/room"; fail "$dir: no room; all that was found is kept"; }
     rm "$dir/tmp/room"
@@ -38,6 +38,8 @@ merge() { "$program" -merge=1 -max_len=194 "$@" >"$dir/tmp/merge.log" 2>&1 || { 
 cargo fuzz build -O --sanitizer none --no-trace-compares --features known "$target" || exit 2
 program=$PWD/fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release/$target
 export TMPDIR=$dir/tmp
+# Whatever is started from here on holds the lock too.
+exec 9>"$dir/lock" && flock --nonblock 9 || fail "$dir: an earlier campaign still runs there"
 shopt -s nullglob
 
 room
@@ -50,7 +52,15 @@ rm -rf "${dir:?}/tmp" && mkdir "$dir/tmp" || exit 2
 
 echo "campaign.sh: $executions executions of $target by $jobs jobs; see $dir/log"
 "$program" -fork="$jobs" -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 -runs="$executions" -artifact_prefix="$dir/crashes/" \
-    -max_len=194 -timeout=10 -rss_limit_mb=2048 -use_counters=0 -mutate_depth=2 "$dir/corpus" "corpus/$target" >>"$dir/log" 2>&1
+    -max_len=194 -timeout=10 -rss_limit_mb=2048 -use_counters=0 -mutate_depth=2 "$dir/corpus" "corpus/$target" >>"$dir/log" 2>&1 &
+fuzzer=$!
+# Its jobs outlive it, by up to five minutes. And what is asked to end cleans up: what its jobs have just found.
+trap 'kill -9 $fuzzer; pkill -9 -f "$dir/tmp/"; wait $fuzzer 2>/dev/null' EXIT
+while kill -0 "$fuzzer" 2>/dev/null; do
+    room
+    sleep 5
+done
+trap - EXIT
 room
 
 echo "campaign.sh: minimizing"

@@ -21,7 +21,7 @@ const _: () = assert!(STEPS == 60 && VERSIONS.len() == 10);
 const FORMAT: u32 = 1;
 
 /// About how many runs a second one processor does, the shrinking of what they find included.
-const RUNS_PER_SECOND: u64 = 12_000;
+const RUNS_PER_SECOND: u64 = 7_000;
 
 const AFTER_HELP: &str = "\
 A cell is a version under conditions. The columns are the network:
