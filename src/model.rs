@@ -162,18 +162,21 @@ pub fn may_fail(rules: Rules, state: &Snapshot, node: Ident) -> bool {
 ///
 /// That a network which stays broken here heals in *no* order is a stronger claim still (Z12), which a
 /// [proof](crate::prove) decides.
-pub fn settle(rules: Rules, state: &mut Snapshot, round: Round) -> bool {
-    (0..MAX_ROUNDS).any(|_| {
-        let mut changed = false;
-        for turn in round {
-            for node in state.members().iter() {
-                for kind in turn {
-                    changed |= apply(rules, state, kind(node));
-                }
+pub fn settle(rules: Rules, state: &mut Snapshot, order: Round) -> bool {
+    (0..MAX_ROUNDS).any(|_| !round(rules, state, order))
+}
+
+/// One fair round of maintenance. Returns whether it changed anything.
+pub fn round(rules: Rules, state: &mut Snapshot, order: Round) -> bool {
+    let mut changed = false;
+    for turn in order {
+        for node in state.members().iter() {
+            for kind in turn {
+                changed |= apply(rules, state, kind(node));
             }
         }
-        !changed
-    })
+    }
+    changed
 }
 
 /// A kind of maintenance, as an action of a node.
@@ -703,6 +706,22 @@ mod tests {
             }
             state
         })
+    }
+
+    /// Of which [`heal`](crate::verdict::heal) saves itself the last round.
+    #[test]
+    fn what_is_ideal_changes_no_more() {
+        let list = |checks, eager| Rules::List { checks, eager };
+        let all = Checks { join: true, adopt: true, update: true, reconcile: true, answer: true };
+        let lists = [Checks::default(), all].map(|checks| [list(checks, false), list(checks, true)]);
+        let tse = Rules::Tse { busy: true, base: true };
+        for members in 1..1u16 << 9 {
+            let members: Vec<_> = (0..9).filter(|i| members & 1 << i != 0).map(|n| (n, &[][..], None)).collect();
+            for (rules, list_len) in lists.into_iter().flatten().map(|list| (list, 2)).chain([(tse, 2), (tse, 3)]) {
+                let mut state = ideal(&network(9, list_len, &members));
+                assert!(!round(rules, &mut state), "{rules:?}: {state}");
+            }
+        }
     }
 
     proptest! {

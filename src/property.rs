@@ -292,7 +292,8 @@ impl<'a> Facts<'a> {
 /// r members or fewer breaks [`Property::Invariant`], which Z17 asks of an ideal network as well, and Z12 does not.
 #[must_use]
 pub fn ideal(network: &Snapshot) -> bool {
-    *network == ideal_network(network.circle(), network.list_len(), network.members())
+    let mut pointers = ideal_pointers(network.circle(), network.list_len(), network.members());
+    pointers.all(|(n, pointers)| *network.pointers(n) == pointers)
 }
 
 /// The ideal network of these members (spec section 3.3): where runs may start, and what healing leads to.
@@ -301,14 +302,20 @@ pub fn ideal(network: &Snapshot) -> bool {
 #[must_use]
 pub fn ideal_network(circle: u8, list_len: u8, members: IdentSet) -> Snapshot {
     let mut network = Snapshot::empty(circle, list_len);
-    let succ = |x: Ident| members.first_from(x.next(circle));
-    let mut prdc = members.iter().last();
-    for n in members.iter() {
-        let list = SuccList::of(iter::successors(succ(n), |&x| succ(x)).take(list_len.into()));
-        network.set(n, Some(Pointers { list, prdc, saved: None }));
-        prdc = Some(n);
+    for (n, pointers) in ideal_pointers(circle, list_len, members) {
+        network.set(n, Some(pointers));
     }
     network
+}
+
+/// What each of these members knows in the ideal network of them.
+fn ideal_pointers(circle: u8, list_len: u8, members: IdentSet) -> impl Iterator<Item = (Ident, Pointers)> {
+    let succ = move |x: Ident| members.first_from(x.next(circle));
+    let last = members.iter().last();
+    members.iter().scan(last, move |last, n| {
+        let list = SuccList::of(iter::successors(succ(n), |&x| succ(x)).take(list_len.into()));
+        Some((n, Pointers { list, prdc: last.replace(n), saved: None }))
+    })
 }
 
 #[cfg(test)]
