@@ -179,7 +179,8 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     /// has one, otherwise the next operation that has one anywhere. `None` if nothing has.
     #[must_use]
     pub fn resolve(&self, step: Step, faults: bool) -> Option<Step> {
-        repair(step, faults, |op| self.candidates(op), |step| self.effective_step(step))
+        let rules = self.lenient();
+        repair(step, faults, |op| self.candidates(op), |step| self.effective_step(rules, step))
     }
 
     /// The nodes for which the operation may have an effect, as far as that can be said of all of them at once.
@@ -196,28 +197,30 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         }
     }
 
-    /// The step of a [candidate](Self::candidates), with a contact that may admit the joiner, if it has an effect.
-    fn effective_step(&self, step: Step) -> Option<Step> {
+    /// The step of a [candidate](Self::candidates), with a contact that may admit the joiner, if it has an effect by these
+    /// rules.
+    fn effective_step(&self, rules: Rules, step: Step) -> Option<Step> {
         let Step { op, node, .. } = step;
         let idle = self.replicas[node.index()].as_ref().is_some_and(Replica::idle);
         let pointers = self.now.pointers(node);
         // A node begins nothing while a stabilization waits to be decided, and decides nothing else.
         let ready = idle && pointers.saved.is_some() == (op == Op::Adopt);
+        let would_change = || action(step).is_some_and(|action| model::would_change(rules, &self.now, action));
         let dead = |x: Option<Ident>| x.is_some_and(|x| !self.now.live(x) && !self.network.unnoticed(x));
         let has_effect = match op {
             Op::Join => {
                 if self.replicas[node.index()].is_some() {
                     return None;
                 }
-                return admitted(self.lenient(), &self.now, step);
+                return admitted(rules, &self.now, step);
             }
             Op::Fail => self.may_fail(node),
             Op::Lose | Op::Cut | Op::Mend => true,
-            Op::Update => ready && dead(pointers.list.first()) && self.would_change(step),
-            Op::Flush => ready && dead(pointers.prdc) && self.would_change(step),
+            Op::Update => ready && dead(pointers.list.first()) && would_change(),
+            Op::Flush => ready && dead(pointers.prdc) && would_change(),
             // What is on its way, or will be, may give these an effect that they do not have now.
             Op::Stabilize | Op::Adopt | Op::Reconcile => {
-                ready && (!step.immediate() || !self.network.quiet() || self.would_change(step))
+                ready && (!step.immediate() || !self.network.quiet() || would_change())
             }
         };
         has_effect.then_some(step)
@@ -230,10 +233,6 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
             // It reconciles and updates as it stabilizes, and rectifies instead of flushing.
             Rules::Tse { .. } => matches!(op, Op::Stabilize | Op::Adopt),
         }
-    }
-
-    fn would_change(&self, step: Step) -> bool {
-        action(step).is_some_and(|action| model::would_change(self.lenient(), &self.now, action))
     }
 
     /// The rules by which a step may have an effect. While a node is taken for alive that is not, a check may let pass
