@@ -82,6 +82,8 @@ pub struct Arrival {
     pub to: Ident,
     /// The delays of what it brings about in turn.
     pub delays: Delays,
+    /// Whether it is what the receiver's request was [decided](Sent::decides) to come to.
+    pub decided: bool,
     /// What it is.
     pub what: Arrived,
 }
@@ -108,10 +110,20 @@ struct Due {
     time: u64,
     to: Ident,
     delays: Delays,
-    /// What comes is no datagram, but that this request has no answer.
-    unanswered: Option<Nonce>,
+    what: Coming,
+}
+
+/// What will arrive.
+#[derive(Clone, Copy, Debug)]
+enum Coming {
+    /// The next datagram in the broker's queue.
+    Datagram,
+    /// Likewise, and it is the answer to the request that was open.
+    Answer,
+    /// That this request has no answer.
+    Unanswered(Nonce),
     /// Likewise, while the node that was asked is taken for alive.
-    unnoticed: bool,
+    Unnoticed(Nonce),
 }
 
 /// A request whose answer is not yet on its way.
@@ -261,37 +273,35 @@ impl Network {
     /// and an answer was expected, the asker will be told that there is none.
     pub fn send(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Sent {
         self.datagrams += 1;
-        if let Kind::Request(nonce) = kind {
-            self.open[from.index()] = Some(Open { on: to, nonce, delays });
-        }
-        let fate = self.route(from, to, kind, payload, delays);
-        let through = matches!(fate, Fate::Due(_));
-        let decides = match kind {
-            Kind::Request(_) if !through => self.give_up(from).is_some(),
-            Kind::Answer(nonce) if self.open[to.index()].is_some_and(|open| open.nonce == nonce) => {
-                if through {
-                    self.open[to.index()].take().is_some()
-                } else {
-                    self.give_up(to).is_some()
-                }
+        let (asker, answers) = match kind {
+            Kind::Request(nonce) => {
+                self.open[from.index()] = Some(Open { on: to, nonce, delays });
+                (Some(from), false)
             }
+            Kind::Answer(nonce) if self.open[to.index()].is_some_and(|open| open.nonce == nonce) => (Some(to), true),
+            Kind::Answer(_) | Kind::Notice => (None, false),
+        };
+        let delay = if kind == Kind::Notice { delays.notice } else { delays.reply };
+        let what = if answers { Coming::Answer } else { Coming::Datagram };
+        let fate = self.route(from, to, payload, Due { time: self.now + u64::from(delay), to, delays, what });
+        let decides = match (asker, fate) {
+            (Some(asker), Fate::NoReceiver | Fate::Lost) => self.give_up(asker).is_some(),
+            (Some(asker), Fate::Due(_)) if answers => self.open[asker.index()].take().is_some(),
             _ => false,
         };
         Sent { fate, decides }
     }
 
     #[inline]
-    fn route(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Fate {
+    fn route(&mut self, from: Ident, to: Ident, payload: &[u8], due: Due) -> Fate {
         let lost = self.losing.contains(from) || self.cut.contains(from) != self.cut.contains(to);
         self.losing.remove(from);
         if lost {
             return Fate::Lost;
         }
-        let delay = if kind == Kind::Notice { delays.notice } else { delays.reply };
-        let time = self.now + u64::from(delay);
-        match self.core.send(address(from), address(to), payload, time).1 {
+        match self.core.send(address(from), address(to), payload, due.time).1 {
             SendResult::Enqueued { deliv_ns, .. } => {
-                self.enter(Due { time: deliv_ns, to, delays, unanswered: None, unnoticed: false });
+                self.enter(Due { time: deliv_ns, ..due });
                 Fate::Due(deliv_ns)
             }
             SendResult::NoReceiver => Fate::NoReceiver,
@@ -316,21 +326,22 @@ impl Network {
         let Open { on, nonce, delays } = self.open[asker.index()].take()?;
         let (time, unnoticed) = (self.now + u64::from(delays.reply), self.unnoticed(on));
         self.mistaken |= unnoticed;
-        self.enter(Due { time, to: asker, delays, unanswered: Some(nonce), unnoticed });
+        let what = if unnoticed { Coming::Unnoticed(nonce) } else { Coming::Unanswered(nonce) };
+        self.enter(Due { time, to: asker, delays, what });
         Some(nonce)
     }
 
     /// Takes out the next of what is due by now.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<Arrival> {
-        let Due { time, to, delays, unanswered, unnoticed } =
-            *self.agenda.front().filter(|due| due.time <= self.now)?;
+        let Due { time, to, delays, what } = *self.agenda.front().filter(|due| due.time <= self.now)?;
         self.agenda.pop_front();
-        let what = match unanswered {
-            Some(nonce) if unnoticed => Arrived::Unnoticed(nonce),
-            Some(nonce) => Arrived::Unanswered(nonce),
+        let decided = !matches!(what, Coming::Datagram);
+        let what = match what {
+            Coming::Unnoticed(nonce) => Arrived::Unnoticed(nonce),
+            Coming::Unanswered(nonce) => Arrived::Unanswered(nonce),
             // The agenda has gated it: what is due to this node is the first in its queue.
-            None => match self.core.recv(self.connections[to.index()]?) {
+            Coming::Datagram | Coming::Answer => match self.core.recv(self.connections[to.index()]?) {
                 RecvResult::Delivered { src, deliv_ns, payload, .. } => {
                     debug_assert_eq!(deliv_ns, time, "the agenda and the broker disagree");
                     #[expect(clippy::cast_possible_truncation, reason = "an address of ours: 0 to 15")]
@@ -340,7 +351,7 @@ impl Network {
                 RecvResult::Empty => unreachable!("the agenda names a datagram that the broker does not have"),
             },
         };
-        Some(Arrival { to, delays, what })
+        Some(Arrival { to, delays, decided, what })
     }
 
     /// Lets one step's time pass.

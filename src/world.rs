@@ -283,7 +283,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
 
     /// Lets the next thing arrive that is due by now. Returns whether there was one.
     pub fn advance(&mut self) -> bool {
-        let Some(Arrival { to, delays, what }) = self.network.next_arrival() else { return false };
+        let Some(Arrival { to, delays, decided, what }) = self.network.next_arrival() else { return false };
         let input = match what {
             Arrived::Datagram { from, payload } => {
                 // All nodes are ours, so a malformed datagram would be our own mistake: it is dropped, as a node would.
@@ -300,13 +300,12 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 Input::Unnoticed(nonce)
             }
         };
-        // An answer to a request of an earlier life keeps no promise.
-        let kept = self.promises.contains(to) && self.promised[to.index()] == Some(input);
-        if kept {
-            self.promised[to.index()] = None;
+        if decided {
+            let kept = self.promised[to.index()].take();
+            debug_assert_eq!(kept, Some(input), "what arrives is not what was promised");
             self.promises.remove(to);
         }
-        self.handle(to, input, delays, kept);
+        self.handle(to, input, delays, decided);
         true
     }
 
