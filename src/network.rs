@@ -271,6 +271,7 @@ impl Network {
 
     /// Sends a datagram. A [`Kind::Request`] is the sender's only one from then on. If the datagram does not get through
     /// and an answer was expected, the asker will be told that there is none.
+    #[inline(always)]
     pub fn send(&mut self, from: Ident, to: Ident, kind: Kind, payload: &[u8], delays: Delays) -> Sent {
         self.datagrams += 1;
         let (asker, answers) = match kind {
@@ -292,7 +293,7 @@ impl Network {
         Sent { fate, decides }
     }
 
-    #[inline]
+    #[inline(always)]
     fn route(&mut self, from: Ident, to: Ident, payload: &[u8], due: Due) -> Fate {
         let lost = self.losing.contains(from) || self.cut.contains(from) != self.cut.contains(to);
         self.losing.remove(from);
@@ -309,14 +310,19 @@ impl Network {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, due: Due) {
         if self.agenda.back().is_none_or(|last| last.time <= due.time) {
             self.agenda.push_back(due);
         } else {
-            let at = self.agenda.partition_point(|other| other.time <= due.time);
-            self.agenda.insert(at, due);
+            self.enter_before_others(due);
         }
+    }
+
+    #[cold]
+    fn enter_before_others(&mut self, due: Due) {
+        let at = self.agenda.partition_point(|other| other.time <= due.time);
+        self.agenda.insert(at, due);
     }
 
     /// Has the asker told, after the time that an answer would have taken, that its open request has none.

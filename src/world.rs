@@ -326,6 +326,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     }
 
     /// Hands an event to a node, which may keep a promise, takes in what has changed, and sends what it wants sent.
+    #[inline(always)]
     fn handle(&mut self, node: Ident, input: Input, delays: Delays, kept: bool) {
         let Some(replica) = &mut self.replicas[node.index()] else { return };
         let mut outbox = Outbox::new();
