@@ -5,45 +5,74 @@
 //! identifiers up to [`MAX_IDENTS`]; S01's power of two is not needed.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::{BitAnd, BitOr, Sub};
 
 /// The largest number of identifiers on a circle.
 pub const MAX_IDENTS: usize = 16;
 
 /// A node's identifier: a position on the circle, 0 to 15.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ident(u8);
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ident(Place);
+
+/// An enumeration rather than a number: there being no others, an `Option<Ident>` is one byte, [`Pointers`] are one word,
+/// and an index is in bounds.
+///
+/// [`Pointers`]: crate::snapshot::Pointers
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[rustfmt::skip]
+enum Place { #[default] P0, P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P14, P15 }
 
 impl Ident {
     /// The identifier in the low four bits of `raw`, so that every byte is one.
     #[must_use]
     pub const fn new(raw: u8) -> Self {
-        Self(raw & 0xf)
+        // The compiler makes nothing but the mask of this.
+        #[rustfmt::skip]
+        let place = match raw & 0xf {
+            0 => Place::P0, 1 => Place::P1, 2 => Place::P2, 3 => Place::P3, 4 => Place::P4, 5 => Place::P5,
+            6 => Place::P6, 7 => Place::P7, 8 => Place::P8, 9 => Place::P9, 10 => Place::P10, 11 => Place::P11,
+            12 => Place::P12, 13 => Place::P13, 14 => Place::P14, _ => Place::P15,
+        };
+        Self(place)
     }
 
     /// The position on the circle, 0 to 15.
     #[must_use]
     pub const fn get(self) -> u8 {
-        self.0
+        self.0 as u8
     }
 
     /// The position as an index into an array of [`MAX_IDENTS`].
     #[must_use]
     pub const fn index(self) -> usize {
-        // The mask repeats the type's invariant where the compiler can see it.
-        (self.0 & 0xf) as usize
+        self.0 as usize
     }
 
     /// The identifier that follows on a circle of `circle` identifiers (1 to 16).
     #[must_use]
     pub const fn next(self, circle: u8) -> Self {
-        if self.0 + 1 >= circle { Self(0) } else { Self(self.0 + 1) }
+        let next = self.get() + 1;
+        Self::new(if next >= circle { 0 } else { next })
+    }
+}
+
+impl fmt::Debug for Ident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ident").field(&self.get()).finish()
+    }
+}
+
+impl Hash for Ident {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(self.get());
     }
 }
 
 impl fmt::Display for Ident {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&self.get(), f)
     }
 }
 
@@ -53,7 +82,7 @@ impl fmt::Display for Ident {
 /// never hold.
 #[must_use]
 pub const fn between(a: Ident, x: Ident, b: Ident) -> bool {
-    let (a, x, b) = (a.0, x.0, b.0);
+    let (a, x, b) = (a.get(), x.get(), b.get());
     if a < b { a < x && x < b } else { a < x || x < b }
 }
 
@@ -112,7 +141,7 @@ impl IdentSet {
             None
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "at most 15")]
-            Some(Ident(self.0.trailing_zeros() as u8))
+            Some(Ident::new(self.0.trailing_zeros() as u8))
         }
     }
 
@@ -139,7 +168,7 @@ impl IdentSet {
     /// The identifiers clockwise, starting at or after `from`.
     pub fn iter_from(self, from: Ident) -> impl Iterator<Item = Ident> {
         // Turned so that `from` is the lowest bit.
-        Self(self.0.rotate_right(u32::from(from.0))).iter().map(move |x| Ident::new(x.0 + from.0))
+        Self(self.0.rotate_right(u32::from(from.get()))).iter().map(move |x| Ident::new(x.get() + from.get()))
     }
 }
 
@@ -194,6 +223,13 @@ mod tests {
 
     fn all() -> impl Iterator<Item = Ident> {
         (0..16).map(Ident::new)
+    }
+
+    #[test]
+    fn every_byte_is_an_identifier() {
+        for raw in 0..=u8::MAX {
+            assert_eq!(Ident::new(raw).get(), raw % 16);
+        }
     }
 
     /// The clockwise walk, the definition that needs no case distinction.
