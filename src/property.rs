@@ -175,22 +175,24 @@ fn follow(network: &Snapshot, mut start: Ident) -> Option<()> {
 /// What several properties ask of a network.
 struct Facts<'a> {
     network: &'a Snapshot,
-    best: [Option<Ident>; MAX_IDENTS],
-    /// The ring, found when it is first asked for.
+    /// The best successors, and the ring, found when they are first asked for.
+    best: OnceCell<[Option<Ident>; MAX_IDENTS]>,
     ring: OnceCell<IdentSet>,
 }
 
 impl<'a> Facts<'a> {
     fn of(network: &'a Snapshot) -> Self {
-        let mut facts = Self { network, best: [None; MAX_IDENTS], ring: OnceCell::new() };
-        for x in network.members().iter() {
-            facts.best[x.index()] = network.best_succ(x);
-        }
-        facts
+        Self { network, best: OnceCell::new(), ring: OnceCell::new() }
     }
 
     fn best(&self, x: Ident) -> Option<Ident> {
-        self.best[x.index()]
+        self.best.get_or_init(|| {
+            let mut best = [None; MAX_IDENTS];
+            for x in self.network.members().iter() {
+                best[x.index()] = self.network.best_succ(x);
+            }
+            best
+        })[x.index()]
     }
 
     fn ring(&self) -> IdentSet {
@@ -215,7 +217,7 @@ impl<'a> Facts<'a> {
     }
 
     fn live_successors(&self) -> bool {
-        self.network.members().iter().all(|x| self.best(x).is_some())
+        self.network.members().iter().all(|x| self.network.best_succ(x).is_some())
     }
 
     /// One turn around the ring of any ring member meets all of them.
