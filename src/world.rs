@@ -180,7 +180,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     #[must_use]
     pub fn resolve(&self, step: Step, faults: bool) -> Option<Step> {
         let rules = self.lenient();
-        repair(step, faults, |op| self.candidates(op), |step| self.effective_step(rules, step))
+        repair(step, faults, |op| self.candidates(op), |step, node| self.effective_contact(rules, step, node))
     }
 
     /// The nodes for which the operation may have an effect, as far as that can be said of all of them at once.
@@ -197,22 +197,23 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
         }
     }
 
-    /// The step of a [candidate](Self::candidates), with a contact that may admit the joiner, if it has an effect by these
-    /// rules.
-    fn effective_step(&self, rules: Rules, step: Step) -> Option<Step> {
-        let Step { op, node, .. } = step;
+    /// The contact with which the step has an effect at a [candidate](Self::candidates), by these rules: for a join one
+    /// that may admit the joiner, otherwise its own.
+    fn effective_contact(&self, rules: Rules, step: Step, node: Ident) -> Option<Ident> {
+        let Step { op, contact, .. } = step;
         let idle = self.replicas[node.index()].as_ref().is_some_and(Replica::idle);
         let pointers = self.now.pointers(node);
         // A node begins nothing while a stabilization waits to be decided, and decides nothing else.
         let ready = idle && pointers.saved.is_some() == (op == Op::Adopt);
-        let would_change = || action(step).is_some_and(|action| model::would_change(rules, &self.now, action));
+        let would_change =
+            || action(Step { node, ..step }).is_some_and(|action| model::would_change(rules, &self.now, action));
         let dead = |x: Option<Ident>| x.is_some_and(|x| !self.now.live(x) && !self.network.unnoticed(x));
         let has_effect = match op {
             Op::Join => {
                 if self.replicas[node.index()].is_some() {
                     return None;
                 }
-                return admitted(rules, &self.now, step);
+                return admitting(rules, &self.now, node, contact);
             }
             Op::Fail => self.may_fail(node),
             Op::Lose | Op::Cut | Op::Mend => true,
@@ -223,7 +224,7 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
                 ready && (!step.immediate() || !self.network.quiet() || would_change())
             }
         };
-        has_effect.then_some(step)
+        has_effect.then_some(contact)
     }
 
     /// Whether the version has this operation at all.
@@ -447,26 +448,27 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
 }
 
 /// The first step that has an effect, of this one and those that may stand for it, in the order that
-/// [`World::resolve`] describes. `nodes` are those for which an operation is worth asking.
+/// [`World::resolve`] describes. `nodes` are those for which an operation is worth asking, and `contact` is the one with
+/// which the step has an effect at a node, if it has one.
 fn repair(
     step: Step,
     faults: bool,
     nodes: impl Fn(Op) -> IdentSet,
-    effective: impl Fn(Step) -> Option<Step>,
+    contact: impl Fn(Step, Ident) -> Option<Ident>,
 ) -> Option<Step> {
     let ops = Op::available(faults);
     let first = ops.iter().position(|op| *op == step.op).unwrap_or(0);
     ops[first..].iter().chain(&ops[..first]).find_map(|&op| {
         let step = Step { op, ..step }.canonical();
-        nodes(op).iter_from(step.node).find_map(|node| effective(Step { node, ..step }))
+        nodes(op)
+            .iter_from(step.node)
+            .find_map(|node| contact(step, node).map(|contact| Step { node, contact, ..step }))
     })
 }
 
-/// The join with a contact that may admit the joiner: the one that it names, or the next.
-fn admitted(rules: Rules, network: &Snapshot, join: Step) -> Option<Step> {
-    let mut contacts = network.members().iter_from(join.contact);
-    let contact = contacts.find(|&m| model::may_admit(rules, network, m, join.node))?;
-    Some(Step { contact, ..join })
+/// The contact that may admit the joiner: the one that it names, or the next.
+fn admitting(rules: Rules, network: &Snapshot, joiner: Ident, contact: Ident) -> Option<Ident> {
+    network.members().iter_from(contact).find(|&m| model::may_admit(rules, network, m, joiner))
 }
 
 /// What [`World::resolve`] makes of a step without delays where nothing is under way, when this is the network and
@@ -474,10 +476,12 @@ fn admitted(rules: Rules, network: &Snapshot, join: Step) -> Option<Step> {
 pub(crate) fn resolve(rules: Rules, network: &Snapshot, barred: IdentSet, step: Step) -> Option<Step> {
     let members = network.members();
     let nodes = |op| if op == Op::Join { IdentSet::circle(network.circle()) - members - barred } else { members };
-    repair(step, false, nodes, |step| match step.op {
-        Op::Join => admitted(rules, network, step),
-        Op::Fail => model::may_fail(rules, network, step.node).then_some(step),
-        _ => action(step).is_some_and(|action| model::would_change(rules, network, action)).then_some(step),
+    repair(step, false, nodes, |step, node| match step.op {
+        Op::Join => admitting(rules, network, node, step.contact),
+        Op::Fail => model::may_fail(rules, network, node).then_some(step.contact),
+        _ => action(Step { node, ..step })
+            .is_some_and(|action| model::would_change(rules, network, action))
+            .then_some(step.contact),
     })
 }
 
