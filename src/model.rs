@@ -719,7 +719,9 @@ mod tests {
             let members: Vec<_> = (0..9).filter(|i| members & 1 << i != 0).map(|n| (n, &[][..], None)).collect();
             for (rules, list_len) in lists.into_iter().flatten().map(|list| (list, 2)).chain([(tse, 2), (tse, 3)]) {
                 let mut state = ideal(&network(9, list_len, &members));
-                assert!(!round(rules, &mut state), "{rules:?}: {state}");
+                for order in [FLUSH_FIRST, FLUSH_LAST] {
+                    assert!(!round(rules, &mut state, order), "{rules:?}: {state}");
+                }
             }
         }
     }
