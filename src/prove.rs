@@ -36,6 +36,7 @@
 use std::{fmt, iter};
 
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::model::{self, Action};
 use crate::property::ideal;
@@ -160,7 +161,7 @@ struct Reached {
     rules: Rules,
     /// In the order in which they were found, each with the number of the one that it was first made of. The given one,
     /// which is number 0, has its own.
-    networks: IndexMap<Snapshot, usize>,
+    networks: IndexMap<Snapshot, usize, FxBuildHasher>,
     /// How many have been expanded.
     expanded: usize,
 }
