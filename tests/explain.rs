@@ -793,6 +793,19 @@ fn json() {
         }"##]].assert_eq(&serde_json::to_string_pretty(&story).unwrap());
 }
 
+/// What some order of maintenance heals is no violation. It is explained like one.
+#[test]
+fn a_repairable_run() {
+    let text = "join 1 via 0\njoin 3 via 0\nstabilize 3\nstabilize 1\nfail 1\njoin 1 via 0\nstabilize 0\n\
+                join 2 via 0\nreconcile 3\nstabilize 0\nreconcile 1\nfail 0\n";
+    let explained = explain_text(&["--version", "ccr2012"], text).code(0);
+    let lines: Vec<_> = stdout(&explained).lines().collect();
+    assert_eq!(lines[0], "repairable:ccr2012/AtMostOneRing");
+    assert!(lines.contains(&"    by any order of maintenance it is repairable: 10 steps"), "{lines:#?}");
+    let replay = chord_fuzz().args(["replay", "--version", "ccr2012", "-"]).write_stdin(text).assert();
+    assert!(stdout(&replay.code(0)).contains("  repairable:ccr2012/AtMostOneRing  "));
+}
+
 /// The masked, the ideal and the violating: it is explained, whatever comes of it.
 #[test]
 fn the_verdict_is_no_matter_of_the_exit_status() {
