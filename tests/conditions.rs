@@ -2,6 +2,7 @@
 
 mod common;
 
+use chord_fuzz::fuzzing::ONLY;
 use chord_fuzz::ident::{Ident, IdentSet};
 use chord_fuzz::replica::{Ask, Message};
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
@@ -179,5 +180,23 @@ fn a_state_that_nobody_has_is_not_made_up() {
             "{version}, {text}: {asks}"
         );
         assert!(matches!(unnoticed, Event::Unnoticed { .. }), "{version}, {text}: {unnoticed}");
+    }
+}
+
+/// What is found under conditions is shrunk, proved and exported under them, and is nothing without them.
+#[test]
+fn commands_keep_to_the_conditions() {
+    let name = "ccr2012+update+reconcile+answer.late.no-rejoin.connected-appendages.txt";
+    let file = format!("{}/docs/matrix/{name}", env!("CARGO_MANIFEST_DIR"));
+    let command = |args: &[&str]| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_chord-fuzz"));
+        command.env_remove(ONLY).args(args).args(["--version", "ccr2012+update+reconcile+answer", &file]).assert()
+    };
+    for name in [&["shrink", "--candidates", "100"][..], &["prove"], &["export", "--weftlog", "-"]] {
+        command(&[name, &["--no-rejoin", "--late-detection", "5"]].concat()).code(0);
+    }
+    for name in [&["shrink"][..], &["prove"]] {
+        let nothing = command(name).code(2).stdout("");
+        assert!(str::from_utf8(&nothing.get_output().stderr).unwrap().contains("violates nothing that counts"));
     }
 }

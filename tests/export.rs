@@ -72,10 +72,12 @@ fn help() {
           <FILE>  The input, as bytes or as text, or `-` for standard input
 
         Options:
-              --version <V>    The target, as for `chord-fuzz replay`
-              --faults         Allow loss and partition, which every source excludes
-              --weftlog <OUT>  Where to write the weft-log, or `-` for standard output
-          -h, --help           Print help
+              --version <V>         The target, as for `chord-fuzz replay`
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+              --weftlog <OUT>       Where to write the log, or `-` for standard output
+          -h, --help                Print help
 
         Writes a run as a weft-log, the recording of the project that publishes the
         broker: every operation of the broker, and a report of every change of a node's

@@ -223,9 +223,12 @@ fn help() {
           <FILE>  The input, as bytes or as text, or `-` for standard input
 
         Options:
-              --version <V>   The target, as for `chord-fuzz replay`
-              --networks <N>  How many networks to look at, at most [default: 2000000]
-          -h, --help          Print help
+              --version <V>         The target, as for `chord-fuzz replay`
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+              --networks <N>        The most networks to look at [default: 2000000]
+          -h, --help                Print help
 
         Tries all orders of maintenance, of every kind at every member, without joins
         and failures, in the model without messages, on what fair maintenance does not

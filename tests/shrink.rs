@@ -308,11 +308,14 @@ fn help() {
           <FILE>  The input, or `-` for standard input
 
         Options:
-              --version <V>        The target, as for `chord-fuzz replay`
-              --candidates <N>     How many candidates a search tries [default: 300000]
-              --check <SIGNATURE>  Only say whether FILE has this signature
-          -o, --out <OUT>          Where to write the bytes
-          -h, --help               Print help
+              --version <V>         The target, as for `chord-fuzz replay`
+              --faults              Allow loss and partition, which all sources exclude
+              --no-rejoin           Let no node that has failed join again
+              --late-detection <N>  Take a node for alive for N steps after its failure
+              --candidates <N>      How many candidates a search tries [default: 300000]
+              --check <SIGNATURE>   Only say whether FILE has this signature
+          -o, --out <OUT>           Where to write the bytes
+          -h, --help                Print help
 
         Prints the smallest schedule that it finds with the same signature, in text
         form, and says on standard error how much shorter it is. Steps are removed, what

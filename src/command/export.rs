@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::verdict::{Target, run};
 use chord_fuzz::weftlog::Recording;
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, put};
 
 const AFTER_HELP: &str = "\
@@ -47,11 +47,10 @@ pub struct Export {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// Allow loss and partition, which every source excludes
-    #[arg(long)]
-    faults: bool,
+    #[command(flatten)]
+    conditions: Conditions,
 
-    /// Where to write the weft-log, or `-` for standard output
+    /// Where to write the log, or `-` for standard output
     #[arg(long, value_name = "OUT")]
     weftlog: PathBuf,
 
@@ -69,9 +68,8 @@ impl Export {
     pub fn run(&self) -> anyhow::Result<Status> {
         let named = || self.file.display().to_string();
         let (target, schedule) = Inputs::new(self.version).open(&self.file).with_context(named)?;
-        let options = Options { only: only()?, faults: self.faults, ..Options::default() };
         let mut recording = Recording::default();
-        let _ = run(target, &schedule, &options, &mut recording);
+        let _ = run(target, &schedule, &self.conditions.options()?, &mut recording);
         put(&self.weftlog, recording.finish().with_context(named)?.as_bytes())?;
         Ok(Status::Passed)
     }

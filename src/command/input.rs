@@ -32,9 +32,14 @@ pub struct Conditions {
 impl Conditions {
     /// How an input is run: under these conditions, and by the environment.
     pub fn options(self) -> anyhow::Result<Options> {
+        Ok(self.pinned(only()?))
+    }
+
+    /// How an input is run of which only this counts.
+    pub fn pinned(self, only: Only) -> Options {
         let Self { faults, no_rejoin, late_detection } = self;
         let conditions = world::Conditions { rejoin: !no_rejoin, late: late_detection };
-        Ok(Options { only: only()?, faults, conditions, ..Options::default() })
+        Options { only, faults, conditions, ..Options::default() }
     }
 }
 

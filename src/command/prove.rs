@@ -8,11 +8,11 @@ use chord_fuzz::property::Property;
 use chord_fuzz::prove::{Healing, Proof, healing, prove};
 use chord_fuzz::report;
 use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, run};
 use chord_fuzz::version::Rules;
 use chord_fuzz::world::step;
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, print, progress};
 
 const AFTER_HELP: &str = "\
@@ -58,7 +58,10 @@ pub struct Prove {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// How many networks to look at, at most
+    #[command(flatten)]
+    conditions: Conditions,
+
+    /// The most networks to look at
     #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1 << 32))]
     networks: usize,
 
@@ -76,9 +79,9 @@ impl Prove {
     pub fn run(&self) -> anyhow::Result<Status> {
         let (target, schedule) =
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
-        let options = Options { only: only()?, networks: 0, ..Options::default() };
+        let options = Options { networks: 0, ..self.conditions.options()? };
         let Outcome { verdict, network, .. } = run(target, &schedule, &options, &mut ());
-        let Verdict::Violated(breach) = verdict else {
+        let Some(breach) = verdict.found() else {
             bail!("{}: violates nothing that counts, so that there is nothing to prove", self.file.display());
         };
         let rules = target.version.rules();

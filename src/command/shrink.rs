@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use chord_fuzz::shrink::{Effort, Shrinker};
-use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run, signature};
+use chord_fuzz::verdict::{Breach, Only, Target, Verdict, run, signature};
 use indicatif::HumanCount;
 
-use super::input::{Inputs, only};
+use super::input::{Conditions, Inputs};
 use super::{Status, print, progress, save, tell};
 
 // The help names the number.
@@ -48,6 +48,9 @@ pub struct Shrink {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
+    #[command(flatten)]
+    conditions: Conditions,
+
     /// How many candidates a search tries
     #[arg(long, value_name = "N", default_value_t = Effort::FULL.candidates)]
     candidates: u64,
@@ -80,7 +83,7 @@ impl Shrink {
     fn check(&self, target: Target, breach: Breach) -> anyhow::Result<Status> {
         let (_, schedule) =
             Inputs::new(Some(target)).open(&self.file).with_context(|| self.file.display().to_string())?;
-        let options = Options { only: Only::these(vec![breach]), ..Options::default() };
+        let options = self.conditions.pinned(Only::these(vec![breach]));
         let verdict = run(target, &schedule, &options, &mut ()).verdict;
         Ok(if verdict == Verdict::Violated(breach) { Status::Passed } else { Status::Violated })
     }
@@ -88,8 +91,7 @@ impl Shrink {
     fn shrink(&self) -> anyhow::Result<Status> {
         let (target, schedule) =
             Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
-        let options = Options { only: only()?, ..Options::default() };
-        let outcome = run(target, &schedule, &options, &mut ());
+        let outcome = run(target, &schedule, &self.conditions.options()?, &mut ());
         let effort = Effort { candidates: self.candidates, ..Effort::FULL };
         let Some(mut shrinker) = Shrinker::new(target, &outcome, effort) else {
             bail!("{}: violates nothing that counts, so that there is nothing to shrink", self.file.display());
