@@ -9,7 +9,8 @@
 #   DIR/report    executions, signatures of the crashes, what the corpus reaches; DIR/speed.svg is the plot
 #
 # It may be killed at any time, by whatever: call it again, and it goes on. What the killed jobs had found is still in
-# DIR/tmp, and comes into the corpus first. A full disk ends it. Exit status: 0 if nothing crashed, 1 if something did, 2 if it cannot go on.
+# DIR/tmp, and comes into the corpus first. A full disk ends it. Exit status: 0 if nothing crashed, 1 if something did, 2
+# if it cannot go on.
 set -u
 
 fail() {

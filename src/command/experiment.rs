@@ -557,7 +557,6 @@ fn report(out: &Path, trials: &[Trial]) -> anyhow::Result<()> {
     save(&out.join("results.md"), markdown(&results)?.as_bytes())
 }
 
-/// A number of executions or hits as a floating-point number, which all of them fit.
 fn goal_result(goal: &Goal, cap: u64, trials: &[&Trial]) -> anyhow::Result<GoalResult> {
     let mut by_arm = BTreeMap::<Arm, Vec<&Trial>>::new();
     for trial in trials {
