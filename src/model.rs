@@ -9,7 +9,7 @@
 use std::iter::once;
 use std::ops::Deref;
 
-use crate::ident::{Ident, between};
+use crate::ident::{Ident, IdentSet, between};
 use crate::snapshot::{Pointers, Snapshot, SuccList};
 use crate::version::Rules;
 
@@ -146,11 +146,18 @@ pub fn may_admit(rules: Rules, state: &Snapshot, contact: Ident, node: Ident) ->
 /// while there are only r + 1 principals.
 #[must_use]
 pub fn may_fail(rules: Rules, state: &Snapshot, node: Ident) -> bool {
+    may_fail_beside(rules, state, state.members(), node)
+}
+
+/// The same where only these members would be taken for live if they were asked.
+#[must_use]
+pub fn may_fail_beside(rules: Rules, state: &Snapshot, mut answering: IdentSet, node: Ident) -> bool {
     let mut others = state.members();
     others.remove(node);
+    answering.remove(node);
     state.live(node)
         && !others.is_empty()
-        && others.iter().all(|m| state.pointers(m).list.as_slice().iter().any(|&s| others.contains(s)))
+        && others.iter().all(|m| state.pointers(m).list.as_slice().iter().any(|&s| answering.contains(s)))
         && (!matches!(rules, Rules::Tse { base: true, .. }) || {
             let principals = state.principals();
             !principals.contains(node) || principals.len() > u32::from(state.list_len()) + 1

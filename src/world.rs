@@ -161,18 +161,26 @@ impl<'a, R: Replica, O: Observer> World<'a, R, O> {
     }
 
     /// Whether the failure assumption lets this member fail (spec section 4): in the network as it is, and as it is in
-    /// effect. Either alone would let an answer on its way strand a node.
+    /// effect. Either alone would let an answer on its way strand a node. Who is still joining is a member in effect. In Z17's
+    /// version it keeps what it is asked until it can answer, so for the others it is live; in the others it answers
+    /// that it is no member, which counts as dead, so that nobody can be left with it alone.
     #[must_use]
     pub fn may_fail(&self, node: Ident) -> bool {
         if self.promises.is_empty() {
             return model::may_fail(self.rules, &self.now, node);
         }
-        let plain = match self.rules {
-            Rules::Tse { busy, .. } => Rules::Tse { busy, base: false },
-            list @ Rules::List { .. } => list,
-        };
-        // The stable base is a matter of the abstract state alone.
-        model::may_fail(plain, &self.now, node) && model::may_fail(self.rules, &self.effective(), node)
+        let effective = self.effective();
+        match self.rules {
+            Rules::List { .. } => {
+                model::may_fail(self.rules, &self.now, node)
+                    && model::may_fail_beside(self.rules, &effective, self.now.members(), node)
+            }
+            // The stable base is a matter of the abstract state alone.
+            Rules::Tse { busy, .. } => {
+                model::may_fail(Rules::Tse { busy, base: false }, &self.now, node)
+                    && model::may_fail(self.rules, &effective, node)
+            }
+        }
     }
 
     /// The step that this one comes to: itself if it has an effect now, otherwise the same operation at the next node for which it
