@@ -60,6 +60,20 @@ fn a_request_of_an_earlier_life_does_not_displace_one_of_the_later() {
     assert_eq!(left_open("tse2017", &schedule(&format!("{text}; stabilize 4"))), (Verdict::Ideal, vec![]));
 }
 
+/// Found by the sanitizer's campaign of `claims`. 0 is still to be told that it is admitted when 2, whose second successor it is,
+/// learns that its first, 3, is alive. Then 3 may not fail: 2 would be left with a node that is no member yet.
+#[test]
+fn who_is_still_joining_is_nobodys_only_successor() {
+    let waiting = |steps| "stabilize 1; ".repeat(steps);
+    let schedule = schedule(&format!(
+        "circle 6; ring 3; fail 0; update 4; join 0 via 4 delay 8; join 1 via 4; join 3 via 2; join 5 via 4; {}\
+         stabilize 2 delay 2; stabilize 3; {}fail 3",
+        waiting(14),
+        waiting(5),
+    ));
+    assert_eq!(left_open("claims", &schedule), (Verdict::Ideal, vec![]));
+}
+
 /// Spec section 5: a query never silently hangs.
 #[test]
 fn no_request_of_a_living_node_is_left_open() {
