@@ -5,6 +5,9 @@
 //! nothing new comes of it. Nobody joins or fails meanwhile, so that there are only so many networks to come to, and it
 //! ends. They are plain [`Snapshot`]s: two that differ by the names of the nodes alone are two.
 //!
+//! Some networks show by themselves that nothing can heal them: they have an [`Obstacle`], which is found at once in a
+//! network of any size.
+//!
 //! What a proof starts from is a network at rest. A run is judged for good when nothing is on its way, and then its
 //! [network](crate::verdict::Outcome::network) is all there is. Where it was judged with something on its way, that is
 //! left out: by [`Judge::Claims`](crate::verdict::Judge::Claims), whose findings do not claim that a network never heals,
@@ -38,15 +41,18 @@ use std::{fmt, iter};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::ident::{Ident, IdentSet};
 use crate::model::{self, Action};
 use crate::property::ideal;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Pointers, Snapshot};
 use crate::version::Rules;
 
 /// Whether any order of maintenance makes a network [ideal].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// None does.
+    /// None does, for this reason.
+    Obstructed(Obstacle),
+    /// None does: they have all been tried.
     Irreparable {
         /// How many networks maintenance comes to, in all orders, the given one among them.
         networks: usize,
@@ -67,6 +73,7 @@ pub enum Proof {
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Obstructed(obstacle) => write!(f, "irreparable: {obstacle}"),
             Self::Irreparable { networks } => write!(f, "irreparable: {networks} networks, all orders"),
             Self::Repairable { order } => write!(f, "repairable: {} steps", order.len()),
             Self::Undecided { limit } => write!(f, "undecided: more than {limit} networks"),
@@ -79,9 +86,64 @@ impl Proof {
     #[must_use]
     pub fn heals(&self) -> Option<bool> {
         match self {
-            Self::Irreparable { .. } => Some(false),
+            Self::Obstructed(_) | Self::Irreparable { .. } => Some(false),
             Self::Repairable { .. } => Some(true),
             Self::Undecided { .. } => None,
+        }
+    }
+}
+
+/// Something about a network that no maintenance of S01, P02 and Z12 removes, and with which it is not [ideal].
+///
+/// There a node asks only whom it has in its successor list or remembers as a candidate, takes over only what the
+/// answer holds, and notifies only whom it then has as its successor. So pointers come to a node only by way of
+/// pointers that are there. (Not so by Z17: a list without its dead first entry is filled up with the next identifier,
+/// whoever that is.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// This member has no live entry in its successor list, and remembers no live candidate: it has nobody to ask, and
+    /// gets no successor any more. (As somebody's successor it may get a predecessor, but that is not asked.)
+    Stranded(Ident),
+    /// No pointer leads from these members to the others, or from the others to them.
+    Apart(IdentSet),
+}
+
+impl Obstacle {
+    /// One of this network, if there is one.
+    #[must_use]
+    pub fn of(rules: Rules, network: &Snapshot) -> Option<Self> {
+        if matches!(rules, Rules::Tse { .. }) {
+            return None;
+        }
+        let members = network.members();
+        let asks = |x: Ident| {
+            let Pointers { list, saved, .. } = network.pointers(x);
+            list.as_slice().iter().copied().chain(*saved).collect::<IdentSet>() & members
+        };
+        if let Some(stranded) = members.iter().find(|&x| asks(x).is_empty()) {
+            return Some(Self::Stranded(stranded));
+        }
+        let knows = |x| asks(x) | (network.pointers(x).prdc.into_iter().collect::<IdentSet>() & members);
+        let mut together: IdentSet = members.first().into_iter().collect();
+        loop {
+            let near = members.iter().filter(|&x| together.contains(x) || !(knows(x) & together).is_empty());
+            let grown = near.fold(together, |all, x| all | knows(x) | iter::once(x).collect());
+            if grown == together {
+                return (together != members).then_some(Self::Apart(together));
+            }
+            together = grown;
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stranded(node) => write!(f, "{node} has no live successor, and nobody to ask for one"),
+            Self::Apart(nodes) => {
+                let nodes: Vec<_> = nodes.iter().map(|node| node.to_string()).collect();
+                write!(f, "no pointer leads from {} to the other members, or back", nodes.join(", "))
+            }
         }
     }
 }
@@ -99,8 +161,15 @@ pub enum Healing {
     Never,
 }
 
+/// Whether any order of maintenance makes the network [ideal]: by an [`Obstacle`] if there is one, otherwise by all orders, as
+/// [`prove`] does.
+#[must_use]
+pub fn decide(rules: Rules, network: &Snapshot, limit: usize) -> Proof {
+    Obstacle::of(rules, network).map_or_else(|| prove(rules, network, limit, |_| ()), Proof::Obstructed)
+}
+
 /// Tries all orders of maintenance until one makes the network [ideal], or there are no others. Gives up when it knows
-/// more than `limit` networks; of two limits that suffice, the result is the same.
+/// more than `limit` networks; of two limits that suffice, the result is the same. It looks for no [`Obstacle`].
 ///
 /// `progress` is told how many networks are known, after each whose next steps have been tried.
 #[must_use]
@@ -221,9 +290,8 @@ fn maintenance(network: &Snapshot) -> impl Iterator<Item = Action> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ident::{Ident, IdentSet};
     use crate::property::{Property, ideal_network};
-    use crate::snapshot::{Pointers, SuccList};
+    use crate::snapshot::SuccList;
     use crate::verdict::{Breach, Options, Target, Verdict, run};
     use crate::version::Version;
 
@@ -267,11 +335,45 @@ mod tests {
     fn what_nothing_can_heal() {
         let apart = network(&[(0, &[0], None), (2, &[2], None)]);
         let rules = Version::CCR2012.rules();
+        let obstructed = decide(rules, &apart, 0);
+        assert_eq!(obstructed.heals(), Some(false));
+        assert_eq!(obstructed.to_string(), "irreparable: no pointer leads from 0 to the other members, or back");
         // Each of them has reconciled or not, and has stabilized or not.
         assert_eq!(prove(rules, &apart, 16, NOBODY), Proof::Irreparable { networks: 16 });
         assert_eq!(prove(rules, &apart, 15, NOBODY), Proof::Undecided { limit: 15 });
         assert_eq!(healing(rules, &apart, 16, NOBODY), Some(Healing::Never));
         assert_eq!(healing(rules, &apart, 15, NOBODY), None);
+    }
+
+    /// Every kind of pointer between members counts, in either direction, and no pointer to a dead node.
+    #[test]
+    fn obstacles() {
+        let rules = Version::BEST2012.rules();
+        let of = |members: &[_]| Obstacle::of(rules, &network(members)).map(|obstacle| obstacle.to_string());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(0, &[0], None)]), None);
+        assert_eq!(
+            of(&[(0, &[1, 3], Some(2)), (2, &[0], Some(0))]).as_deref(),
+            Some("0 has no live successor, and nobody to ask for one"),
+            "a predecessor is not asked",
+        );
+        let apart = Some("no pointer leads from 0, 3 to the other members, or back");
+        assert_eq!(of(&[(0, &[3, 1], None), (2, &[2, 1], Some(1)), (3, &[3], None)]).as_deref(), apart);
+        for linked in [(&[2, 0][..], None), (&[2], Some(3)), (&[2], Some(0))] {
+            assert_eq!(of(&[(0, &[3, 1], None), (2, linked.0, linked.1), (3, &[3], None)]), None, "{linked:?}");
+        }
+        let mut candidate = network(&[(0, &[1], None), (2, &[2], None)]);
+        candidate
+            .set(Ident::new(0), Some(Pointers { saved: Some(Ident::new(2)), ..*candidate.pointers(Ident::new(0)) }));
+        assert_eq!(Obstacle::of(rules, &candidate), None, "it may still become the successor");
+    }
+
+    /// Z17 fills a list up with an identifier that nobody has told it, which may be a member.
+    #[test]
+    fn nothing_is_an_obstacle_to_tse2017() {
+        let rules = Version::TSE2017.rules();
+        let stranded = network(&[(0, &[1, 2], None), (3, &[3, 3], Some(3))]);
+        let Proof::Repairable { .. } = decide(rules, &stranded, 1_000) else { panic!("0 comes to 3") };
     }
 
     #[test]

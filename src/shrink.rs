@@ -143,7 +143,11 @@ impl Worth {
                 Breach::Broken(property) => !property.holds(&outcome.network),
                 Breach::Stalled | Breach::Runaway => true,
             },
-            for_good: matches!(outcome.proof, Some(Proof::Irreparable { networks: known }) if known <= networks),
+            for_good: match outcome.proof {
+                Some(Proof::Irreparable { networks: known }) => known <= networks,
+                Some(Proof::Obstructed(_)) => true,
+                _ => false,
+            },
         }
     }
 

@@ -8,7 +8,7 @@
 //!   ours, [`Breach::Stalled`].
 //!
 //!   What fair maintenance does not heal is a violation only if no order does, which a [proof](crate::prove) decides. Of
-//!   large networks there are too many orders to try them all: what is undecided after [so many](NETWORKS) counts, and the
+//!   large networks there may be too many orders to try them all: what is undecided after [so many](NETWORKS) counts, and the
 //!   [outcome](Outcome::proof) says so. What another order heals is [no violation](Verdict::Repairable), but ends the run
 //!   too, so that a run ends where it ends, however many are tried.
 //! - **Invariant** (`tse2017`): besides, Z17's inductive invariant after every atomic step, if it [counts](Only): it does not
@@ -30,7 +30,7 @@ use crate::ident::IdentSet;
 use crate::model::{self, FLUSH_FIRST, FLUSH_LAST, MAX_ROUNDS};
 use crate::network::MAX_DATAGRAMS;
 use crate::property::{Property, first_broken, ideal, sound};
-use crate::prove::{Proof, prove};
+use crate::prove::{Proof, decide};
 use crate::replica::Replica;
 use crate::schedule::{Delay, MAX_STEPS, Op, Schedule, Setup, Step};
 use crate::snapshot::Snapshot;
@@ -474,7 +474,7 @@ fn prove_lost(target: Target, verdict: Verdict, network: &Snapshot, limit: usize
     let Some(breach) = breach.filter(|breach| target.judge == Judge::NeverHeals && required(*breach)) else {
         return (verdict, None);
     };
-    let proof = prove(target.version.rules(), network, limit, |_| ());
+    let proof = decide(target.version.rules(), network, limit);
     let verdict = match (proof.heals(), verdict) {
         (Some(true), Verdict::Violated(_)) => Verdict::Repairable(breach),
         (Some(true), _) => Verdict::Outside(None),

@@ -232,7 +232,7 @@ fn the_panic_says_it_all() {
         the same after fair maintenance:
             0: 0/0/0, 2: 2/2/2
         by any order of maintenance:
-            irreparable: 64 networks, all orders
+            irreparable: no pointer leads from 0 to the other members, or back
         assumptions:
             failure assumption held; no stable base in this version; perfect failure detection; every datagram arrives before the next step
         the 13 steps as executed:

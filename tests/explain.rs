@@ -189,7 +189,7 @@ fn the_lost_ring() {
             AtLeastOneRing is broken first after step 4
             it is broken for good, in this run, after step 4
             the network is beyond repair by fair maintenance after step 4
-            by any order of maintenance it is irreparable: 2 networks, all orders
+            by any order of maintenance it is irreparable: 0 has no live successor, and nobody to ask for one
 
         assumptions:
             failure assumption held
@@ -328,7 +328,7 @@ fn the_two_rings() {
             AtMostOneRing is broken first after step 13
             it is broken for good, in this run, after step 13
             the network is beyond repair by fair maintenance after step 13
-            by any order of maintenance it is irreparable: 64 networks, all orders
+            by any order of maintenance it is irreparable: no pointer leads from 0 to the other members, or back
 
         assumptions:
             failure assumption held

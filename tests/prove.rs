@@ -13,11 +13,12 @@ use std::process::Stdio;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::ident::{Ident, IdentSet};
 use chord_fuzz::model::{self, Action, FLUSH_FIRST, FLUSH_LAST};
 use chord_fuzz::property::{Property, ideal};
-use chord_fuzz::prove::{Healing, Proof, healing, prove};
+use chord_fuzz::prove::{Healing, Obstacle, Proof, decide, healing, prove};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::snapshot::Snapshot;
+use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
 use chord_fuzz::sweep::{Shape, Sweep};
 use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict};
 use chord_fuzz::version::Rules;
@@ -102,6 +103,35 @@ fn a_simpler_search_says_the_same() {
     assert!(seen.len() == 3 && seen.values().all(|count| *count >= 5), "all occur: {seen:?}");
 }
 
+/// Of any network whatever, reachable or not: where there is an obstacle there is one wherever maintenance leads, and nothing
+/// ideal.
+#[test]
+fn no_maintenance_removes_an_obstacle() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut seen = [0; 2];
+    for target in ["sigcomm2001", "ccr2012", "best2012", "ccr2012-join-adopt", "ccr2012+answer"] {
+        let rules = rules(target);
+        for _ in 0..2_000 {
+            let mut network = Snapshot::empty(5, 2);
+            let mut some = || Some(Ident::new(rng.u8(..5))).filter(|_| rng.u8(..3) > 0);
+            for node in IdentSet::circle(5).iter() {
+                let list = SuccList::of([some(), some()].into_iter().flatten());
+                let pointers = Pointers { list, prdc: some(), saved: some() };
+                network.set(node, some().map(|_| pointers));
+            }
+            let Some(obstacle) = Obstacle::of(rules, &network) else { continue };
+            let Some((far, nearest)) = explore(rules, &network, 300) else { continue };
+            assert_eq!(nearest, None, "{target}: {network}: {obstacle}");
+            assert!(
+                far.keys().all(|network| Obstacle::of(rules, network).is_some()),
+                "{target}: {network}: {obstacle}"
+            );
+            seen[usize::from(matches!(obstacle, Obstacle::Apart(_)))] += far.len();
+        }
+    }
+    assert!(seen.iter().all(|networks| *networks > 10_000), "both occur: {seen:?}");
+}
+
 /// What is proved is so: no random maintenance heals what is irreparable, and the order given for the rest does.
 #[test]
 fn what_is_proved_holds() {
@@ -112,8 +142,8 @@ fn what_is_proved_holds() {
         let sweep = sweep(target, 40, None, false);
         for network in (0..200).map(|index| sweep.run(index).network) {
             let mut after = network;
-            match prove(rules, &network, 3_000, |_| ()) {
-                Proof::Irreparable { .. } => {
+            match decide(rules, &network, 3_000) {
+                Proof::Obstructed(_) | Proof::Irreparable { .. } => {
                     irreparable += 1;
                     for _ in 0..500 {
                         model::apply(rules, &mut after, rng.choice(actions(&network)).unwrap());
@@ -241,6 +271,10 @@ fn help() {
                                                   after each step
           undecided: more than 2000000 networks
 
+        Before that, a reason that needs no trying, if there is one:
+          irreparable: 0 has no live successor, and nobody to ask for one
+          irreparable: no pointer leads from 1, 3 to the other members, or back
+
         What a finding of `claims` breaks usually heals, which is no claim that it does
         not; then it is told whether it heals in every order. There, and where the
         property is the Invariant, something may be on its way: it is left out, but that
@@ -254,7 +288,7 @@ fn help() {
           CHORD_FUZZ_ONLY  as for `chord-fuzz replay`
 
         Exit status:
-          0    irreparable: no order heals it, which is a proof
+          0    irreparable: no order heals it, which is a proof, of one kind or both
           1    repairable: an order heals it, so that it is not broken for good
           2    undecided, bad usage, or a file that cannot be run or violates nothing
           141  standard output was closed before the end
@@ -277,6 +311,7 @@ fn an_irreparable_network() {
         sigcomm2001/AtLeastOneRing
         the network at the break:
             0: 1/-/1
+        irreparable: 0 has no live successor, and nobody to ask for one
         irreparable: 2 networks, all orders
     "#]],
     );

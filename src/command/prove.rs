@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use chord_fuzz::model::{Action, apply};
 use chord_fuzz::property::Property;
-use chord_fuzz::prove::{Healing, Proof, healing, prove};
+use chord_fuzz::prove::{Healing, Obstacle, Proof, healing, prove};
 use chord_fuzz::report;
 use chord_fuzz::snapshot::Snapshot;
 use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, run};
@@ -27,6 +27,10 @@ Prints the signature, that network, and one of these:
                                           after each step
   undecided: more than 2000000 networks
 
+Before that, a reason that needs no trying, if there is one:
+  irreparable: 0 has no live successor, and nobody to ask for one
+  irreparable: no pointer leads from 1, 3 to the other members, or back
+
 What a finding of `claims` breaks usually heals, which is no claim that it does
 not; then it is told whether it heals in every order. There, and where the
 property is the Invariant, something may be on its way: it is left out, but that
@@ -40,7 +44,7 @@ Environment:
   CHORD_FUZZ_ONLY  as for `chord-fuzz replay`
 
 Exit status:
-  0    irreparable: no order heals it, which is a proof
+  0    irreparable: no order heals it, which is a proof, of one kind or both
   1    repairable: an order heals it, so that it is not broken for good
   2    undecided, bad usage, or a file that cannot be run or violates nothing
   141  standard output was closed before the end
@@ -95,17 +99,22 @@ impl Prove {
         }
         print(&format!("    {network}"))?;
 
+        let obstacle = Obstacle::of(rules, &network);
+        if let Some(obstacle) = obstacle {
+            print(&Proof::Obstructed(obstacle).to_string())?;
+        }
         let bar = progress(self.networks as u64);
         let proof = prove(rules, &network, self.networks, |networks| bar.set_position(networks as u64));
         bar.finish_and_clear();
         print(&proof.to_string())?;
         Ok(match proof {
-            Proof::Irreparable { .. } => Status::Passed,
+            Proof::Obstructed(_) | Proof::Irreparable { .. } => Status::Passed,
             Proof::Repairable { order } => {
                 print_order(rules, network, &order)?;
                 print(self.depends(rules, &network))?;
                 Status::Violated
             }
+            Proof::Undecided { .. } if obstacle.is_some() => Status::Passed,
             Proof::Undecided { .. } => Status::Failed,
         })
     }
