@@ -42,7 +42,7 @@ fn files(dir: &Path) -> BTreeMap<String, String> {
 fn replays(dir: &Path) -> usize {
     let files = files(dir);
     let json: Value = serde_json::from_str(&files["matrix.json"]).unwrap();
-    assert_eq!(json["format"], 1);
+    assert_eq!(json["format"], 2);
     let mut listed = BTreeSet::new();
     for cell in json["cells"].as_array().unwrap() {
         let version = cell["version"].as_str().unwrap();

@@ -18,10 +18,10 @@ use super::{Status, print, progress, save, tell};
 // The help names the numbers.
 const _: () = assert!(STEPS == 60 && VERSIONS.len() == 10);
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// About how many runs a second one processor does, the shrinking of what they find included.
-const RUNS_PER_SECOND: u64 = 7_000;
+const RUNS_PER_SECOND: u64 = 20_000;
 
 const AFTER_HELP: &str = "\
 A cell is a version under conditions. The columns are the network:
