@@ -195,9 +195,6 @@ fn the_corpus_reaches_nearly_every_fact() {
         }
     }
     expect![[r#"
-        sigcomm2001: rings-united
-        best2012: two-rings
-        best2012: rings-united
         claims: two-rings
         claims: rings-united
     "#]]
