@@ -96,7 +96,8 @@ fn help() {
 
         Makes random runs without delays, the same as `chord-fuzz sweep --delays no`,
         until they have met so many different networks in which a required property is
-        broken, whether or not they heal, and tries all orders of maintenance on each.
+        broken, whether or not they heal, and says of each in which orders of
+        maintenance it heals: all are tried, unless it shows that none does.
         Networks that differ by the names of the nodes alone are counted as different.
         A run goes on after a violation, so that it may meet many.
 
