@@ -24,7 +24,7 @@ mkdir -p "$2"/{corpus,crashes,tmp} || exit 2
 dir=$(cd "$2" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 2
 # libFuzzer starts the inner processes of a merge and of its fork mode by a shell, and quotes nothing.
-case $dir$PWD in *[[:space:]]*) fail "libFuzzer cannot work in a path with a space: $dir, $PWD" ;; esac
+case $dir$PWD in *[[:space:]]*) fail "libFuzzer cannot work in a path with a space; a symbolic link to it helps: $dir, $PWD" ;; esac
 cargo fuzz list | grep -xF -- "$target" >/dev/null || fail "no target is called $target"
 
 # libFuzzer does not say when it cannot write, and goes on.
