@@ -12,9 +12,9 @@
 //! `--delays` is for schedules with delays, `--novelty` for the feedback that a guided search has besides.
 //! `callgrind_annotate callgrind.out.*` says where the instructions go.
 
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::protocol::version::Version;
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::verdict::{Options, Target, run};
-use chord_fuzz::version::Version;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 

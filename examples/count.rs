@@ -4,8 +4,8 @@
 
 use std::hint::black_box;
 
-use chord_fuzz::novelty::Novelty;
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::search::novelty::Novelty;
 
 #[path = "../benches/floor/mod.rs"]
 mod floor;

@@ -1,17 +1,16 @@
 //! Finds the rare join and failure interleavings that break the Chord distributed hash table.
 //!
-//! A fuzzer's bytes are a [`schedule`] of joins, failures, delays and maintenance steps. The [`world`] does it to
-//! [replicas](chord) of a published [`version`] of Chord, which talk over a [`network`] made of the broker core of
-//! `weft-net`. Ground truth is a [`snapshot`] of all pointers, of which each [`property`] holds or not, and a
-//! [`verdict`] says what that means. A [`story`] tells people how it came about. Data flows one way:
+//! A fuzzer's bytes are a [`schedule`] of joins, failures, delays and maintenance steps. The [`world`] does it to replicas of a
+//! published version of Chord, a [`protocol`], which talk over a network made of the broker core of `weft-net`. Ground
+//! [`truth`] is a snapshot of all pointers, of which each property holds or not, and the [`judge`] says what that means. A
+//! [`finding`] tells people how it came about. The [`search`] turns the wheel.
 //!
 //! ```text
-//! bytes -> Schedule -> World { replicas, network } -> Snapshot -> Verdict -> report
+//! search: bytes -> schedule -> world { protocol } -> truth -> judge -> finding
 //! ```
 //!
-//! A replica knows nothing of the network, the network nothing of Chord, and a property nothing of how a state came
-//! about. The [`model`] states the protocols a second time, as atomic steps on shared state: it judges whether a broken
-//! network heals, and the replicas are tested against it. A [proof](prove) says whether any order of maintenance heals it.
+//! Each of these is a folder, and knows only those before it in the line `truth`, [`schedule`], [`protocol`], [`world`],
+//! [`judge`], [`finding`], [`search`]; the command-line tool comes after them all.
 //!
 //! # Sources
 //!
@@ -33,8 +32,8 @@
 //!
 //! ```
 //! use chord_fuzz::schedule::Schedule;
-//! use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
-//! use chord_fuzz::property::Property;
+//! use chord_fuzz::judge::{Breach, Options, Target, Verdict, run};
+//! use chord_fuzz::truth::property::Property;
 //!
 //! // Z12: without a liveness check, a stabilization adopts a successor that has failed.
 //! let schedule: Schedule = "join 1 via 0\nstabilize 1\nfail 1\nstabilize 0\n".parse()?;
@@ -43,33 +42,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(feature = "command")]
-pub mod census;
-pub mod chord;
-pub mod exhaust;
-pub mod fuzzing;
-pub mod ident;
-#[cfg(feature = "command")]
-pub mod matrix;
-pub mod model;
-pub mod network;
-pub mod novelty;
-pub mod property;
-pub mod prove;
-pub mod reach;
-pub mod replica;
-pub mod report;
+pub mod finding;
+pub mod judge;
+pub mod protocol;
 pub mod schedule;
-pub mod shape;
-pub mod shrink;
-pub mod snapshot;
-pub mod story;
-#[cfg(feature = "command")]
-pub mod sweep;
-pub mod trace;
-#[cfg(feature = "command")]
-pub mod triage;
-pub mod verdict;
-pub mod version;
-pub mod weftlog;
+pub mod search;
+pub mod truth;
 pub mod world;

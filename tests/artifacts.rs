@@ -11,10 +11,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::prove::{Proof, prove};
+use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::trace::Digest;
-use chord_fuzz::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::world::trace::Digest;
 use common::entries;
 use expect_test::{expect, expect_file};
 

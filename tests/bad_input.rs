@@ -5,12 +5,12 @@
 
 mod common;
 
-use chord_fuzz::network::MAX_DATAGRAMS;
-use chord_fuzz::property::Property;
+use chord_fuzz::judge::{Breach, Judge, Options, Target, Verdict, run};
+use chord_fuzz::protocol::version::Version;
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::trace::Event;
-use chord_fuzz::verdict::{Breach, Judge, Options, Target, Verdict, run};
-use chord_fuzz::version::Version;
+use chord_fuzz::truth::property::Property;
+use chord_fuzz::world::network::MAX_DATAGRAMS;
+use chord_fuzz::world::trace::Event;
 use common::{Watch, bytes};
 
 /// What the target can violate: Z12's findings; Z17 proves that `tse2017` violates nothing.

@@ -1,12 +1,12 @@
 //! What a replica does while an operation of its own is under way. Without delays there is no such time, so that the
 //! comparison with the model does not see it.
 
-use chord_fuzz::chord::list::{self, ListReplica};
-use chord_fuzz::chord::tse2017::{self, TseReplica};
-use chord_fuzz::ident::Ident;
-use chord_fuzz::replica::{Answer, Ask, Event, Message, Nonce, Outbox, Replica, Task};
-use chord_fuzz::snapshot::{Pointers, SuccList};
-use chord_fuzz::version::Checks;
+use chord_fuzz::protocol::list::{self, ListReplica};
+use chord_fuzz::protocol::replica::{Answer, Ask, Event, Message, Nonce, Outbox, Replica, Task};
+use chord_fuzz::protocol::tse2017::{self, TseReplica};
+use chord_fuzz::protocol::version::Checks;
+use chord_fuzz::truth::ident::Ident;
+use chord_fuzz::truth::snapshot::{Pointers, SuccList};
 
 fn id(n: u8) -> Ident {
     Ident::new(n)

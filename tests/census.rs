@@ -8,13 +8,13 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::census::{Plan, census};
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::model;
-use chord_fuzz::property::{Property, first_broken, ideal};
-use chord_fuzz::prove::{Healing, healing};
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Only, Options, Target, rehearse};
+use chord_fuzz::judge::prove::{Healing, healing};
+use chord_fuzz::judge::{Breach, Only, Options, Target, rehearse};
+use chord_fuzz::protocol::model;
+use chord_fuzz::search::census::{Plan, census};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::sweep::{Shape, Sweep};
+use chord_fuzz::truth::property::{Property, first_broken, ideal};
 use expect_test::expect;
 
 fn sweep(target: &str, ring: Option<u8>) -> Sweep {

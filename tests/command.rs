@@ -11,10 +11,10 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::judge::{Options, Target, run};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::trace::Digest;
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::world::trace::Digest;
 use expect_test::expect;
 use tempfile::TempDir;
 

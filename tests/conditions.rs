@@ -2,13 +2,13 @@
 
 mod common;
 
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::replica::{Ask, Message};
+use chord_fuzz::judge::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::protocol::replica::{Ask, Message};
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::truth::ident::{Ident, IdentSet};
 use chord_fuzz::world::Conditions;
+use chord_fuzz::world::trace::{Event, Observer};
 
 use common::{bytes, record};
 
@@ -112,7 +112,7 @@ impl Observer for Detector {
         }
     }
 
-    fn see(&mut self, _: &chord_fuzz::snapshot::Snapshot, _: bool) {
+    fn see(&mut self, _: &chord_fuzz::truth::snapshot::Snapshot, _: bool) {
         self.now += 1;
     }
 
@@ -146,7 +146,7 @@ fn a_failure_goes_unnoticed_for_some_steps_and_such_a_run_is_outside() {
 fn what_a_check_prevents_happens_while_a_failure_is_unnoticed() {
     let schedule: Schedule = "join 1 via 0\nstabilize 1\nfail 1\nstabilize 0\n".parse().unwrap();
     let target: Target = "ccr2012".parse().unwrap();
-    let broken = Breach::Broken(chord_fuzz::property::Property::AtLeastOneRing);
+    let broken = Breach::Broken(chord_fuzz::truth::property::Property::AtLeastOneRing);
     for (late, verdict) in
         [(0, Verdict::Ideal), (1, Verdict::Outside(Some(broken))), (255, Verdict::Outside(Some(broken)))]
     {

@@ -23,9 +23,11 @@ use std::process::Command;
 use std::{env, fs, iter};
 
 use arbitrary::{Arbitrary as _, Unstructured};
-use chord_fuzz::fuzzing::{Ccr2012, DELAYS, FEEDBACK, Fuzzed, Input, MUTATOR, ONLY, RING, SWITCHES, Sigcomm2001};
+use chord_fuzz::judge::{Breach, Only, Options, Target, Verdict, run};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule, mutate};
-use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::{
+    Ccr2012, DELAYS, FEEDBACK, Fuzzed, Input, MUTATOR, ONLY, RING, SWITCHES, Sigcomm2001,
+};
 use common::bytes;
 use expect_test::expect;
 
@@ -204,8 +206,8 @@ fn properties_are_kept_apart_and_inputs_put_together() {
             assert_eq!(first.crash_state(), second.crash_state(), "{target}/{breach}");
 
             let (stack, line) = first.casr();
-            assert!(line.contains("src/fuzzing.rs:"), "the panic's machinery is ignored: {stack:?}");
-            let function = format!("chord_fuzz::fuzzing::{}", breach.slug().replace('-', "_"));
+            assert!(line.contains("src/search/fuzzing.rs:"), "the panic's machinery is ignored: {stack:?}");
+            let function = format!("chord_fuzz::search::fuzzing::{}", breach.slug().replace('-', "_"));
             assert_eq!(first.crash_state()[0], function, "{:?}", first.frames());
             lines.insert(line.to_owned());
             stacks.insert(stack.join("\n"));

@@ -3,8 +3,8 @@
 
 mod common;
 
+use chord_fuzz::judge::{Options, Target};
 use chord_fuzz::schedule::{MAX_BYTES, MAX_STEPS, Schedule};
-use chord_fuzz::verdict::{Options, Target};
 use common::{Record, record};
 use expect_test::expect;
 

@@ -2,15 +2,15 @@
 //!
 //! The counts are small here; `CHORD_FUZZ_RUNS=1000000 cargo test --release --test differential` is the large run.
 
-use chord_fuzz::chord::list::{self, ListReplica};
-use chord_fuzz::chord::tse2017::{self, TseReplica};
-use chord_fuzz::ident::Ident;
-use chord_fuzz::model;
-use chord_fuzz::property::Property;
-use chord_fuzz::replica::Replica;
+use chord_fuzz::judge::{Breach, Judge, Only, Options, Target, Verdict, rehearse, run};
+use chord_fuzz::protocol::list::{self, ListReplica};
+use chord_fuzz::protocol::model;
+use chord_fuzz::protocol::replica::Replica;
+use chord_fuzz::protocol::tse2017::{self, TseReplica};
+use chord_fuzz::protocol::version::{Rules, Version};
 use chord_fuzz::schedule::{Delay, MAX_START, Op, Schedule, Setup, Step};
-use chord_fuzz::verdict::{Breach, Judge, Only, Options, Target, Verdict, rehearse, run};
-use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::truth::ident::Ident;
+use chord_fuzz::truth::property::Property;
 use chord_fuzz::world::{Conditions, World, action};
 
 const STEPS: usize = 60;
@@ -25,7 +25,7 @@ fn starts(rules: Rules) -> Vec<Setup> {
     let lists = if matches!(rules, Rules::Tse { .. }) { 2..=3 } else { 2..=2 };
     let setups = lists.flat_map(|list_len| (1..=MAX_START).map(move |ring| (ring, list_len)));
     let setups = setups.map(|(ring, list_len)| Setup { ring, circle: 4, list_len, faults: false });
-    setups.filter(|setup| setup.fit(rules).ring == setup.ring).collect()
+    setups.filter(|setup| rules.fit(*setup).ring == setup.ring).collect()
 }
 
 /// A random schedule from this start, on a circle of random size, with or without delays.
@@ -33,7 +33,7 @@ fn random(rng: &mut fastrand::Rng, start: Setup, rules: Rules, delays: bool) -> 
     let mut bytes: Vec<u8> = (0..2 + 2 * STEPS).map(|_| rng.u8(..)).collect();
     bytes[0] = if delays { 0x08 } else { 0 };
     let mut schedule = Schedule::decode(&bytes);
-    schedule.setup = Setup { circle: schedule.setup.circle, ..start }.fit(rules);
+    schedule.setup = rules.fit(Setup { circle: schedule.setup.circle, ..start });
     schedule
 }
 

@@ -9,13 +9,13 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::exhaust::{Bounds, Explored, Search};
-use chord_fuzz::property::Property;
-use chord_fuzz::prove::prove;
+use chord_fuzz::judge::exhaust::{Bounds, Explored, Search};
+use chord_fuzz::judge::prove::prove;
+use chord_fuzz::judge::{Breach, Options, Target, Verdict, run};
 use chord_fuzz::schedule::{Op, Schedule, Setup};
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::truth::property::Property;
+use chord_fuzz::truth::snapshot::Snapshot;
+use chord_fuzz::world::trace::{Event, Observer};
 use expect_test::{Expect, expect};
 
 fn exhaust(args: &[&str]) -> Assert {

@@ -10,10 +10,10 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::finding::weftlog::Recording;
+use chord_fuzz::judge::{Options, run};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::verdict::{Options, run};
-use chord_fuzz::weftlog::Recording;
+use chord_fuzz::search::fuzzing::ONLY;
 use expect_test::expect;
 use weft_chord::Snapshot;
 use weft_replay::log::Log;

@@ -4,12 +4,12 @@ mod common;
 
 use std::ops::RangeInclusive;
 
-use chord_fuzz::property::Property::{
+use chord_fuzz::judge::{Breach, Judge, Only, Options, Target, Verdict};
+use chord_fuzz::schedule::Schedule;
+use chord_fuzz::truth::property::Property::{
     self, AtLeastOneRing, AtMostOneRing, ConnectedAppendages, OrderedAppendages, OrderedMerges, OrderedRing,
     ValidSuccessorList,
 };
-use chord_fuzz::schedule::Schedule;
-use chord_fuzz::verdict::{Breach, Judge, Only, Options, Target, Verdict};
 
 struct Trace {
     property: Property,

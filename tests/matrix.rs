@@ -11,10 +11,10 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::matrix::{Cell, Network, Plan, VERSIONS, fill};
+use chord_fuzz::judge::{Only, Options, Target, Verdict, run};
 use chord_fuzz::schedule::Op;
-use chord_fuzz::verdict::{Only, Options, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::matrix::{Cell, Network, Plan, VERSIONS, fill};
 use expect_test::expect;
 use serde_json::Value;
 

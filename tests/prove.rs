@@ -12,16 +12,16 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::model::{self, Action, FLUSH_FIRST, FLUSH_LAST};
-use chord_fuzz::property::{Property, ideal};
-use chord_fuzz::prove::{Healing, Obstacle, Proof, decide, healing, prove};
+use chord_fuzz::judge::prove::{Healing, Obstacle, Proof, decide, healing, prove};
+use chord_fuzz::judge::{Breach, Options, Outcome, Target, Verdict};
+use chord_fuzz::protocol::model::{self, Action, FLUSH_FIRST, FLUSH_LAST};
+use chord_fuzz::protocol::version::Rules;
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict};
-use chord_fuzz::version::Rules;
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::sweep::{Shape, Sweep};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::property::{Property, ideal};
+use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 

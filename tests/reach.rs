@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use chord_fuzz::novelty;
-use chord_fuzz::reach::{FACTS, features, reached};
+use chord_fuzz::finding::story::Story;
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::protocol::version::Version;
 use chord_fuzz::schedule::{MAX_BYTES, Schedule, mutate};
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::story::Story;
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Options, Target, run};
-use chord_fuzz::version::Version;
+use chord_fuzz::search::novelty;
+use chord_fuzz::search::reach::{FACTS, features, reached};
+use chord_fuzz::truth::snapshot::Snapshot;
+use chord_fuzz::world::trace::{Event, Observer};
 use common::bytes;
 use expect_test::expect;
 

@@ -2,10 +2,10 @@
 
 mod common;
 
-use chord_fuzz::replica::{Message, Nonce};
+use chord_fuzz::judge::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::protocol::replica::{Message, Nonce};
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule, Step};
-use chord_fuzz::trace::Event;
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::world::trace::Event;
 use common::{Watch, bytes};
 
 fn schedule(text: &str) -> Schedule {

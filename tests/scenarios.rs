@@ -3,17 +3,17 @@
 
 mod common;
 
-use chord_fuzz::chord::list::{self, ListReplica};
-use chord_fuzz::chord::tse2017::{self, TseReplica};
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::model::{FLUSH_FIRST, apply, settle};
-use chord_fuzz::property::{Property, ideal, ideal_network};
-use chord_fuzz::replica::{Answer, Ask, Event as Input, Message, Outbox, Replica, Task};
+use chord_fuzz::judge::{Breach, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::protocol::list::{self, ListReplica};
+use chord_fuzz::protocol::model::{FLUSH_FIRST, apply, settle};
+use chord_fuzz::protocol::replica::{Answer, Ask, Event as Input, Message, Outbox, Replica, Task};
+use chord_fuzz::protocol::tse2017::{self, TseReplica};
+use chord_fuzz::protocol::version::{Checks, Rules, Version};
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
-use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
-use chord_fuzz::trace::Event;
-use chord_fuzz::verdict::{Breach, Options, Outcome, Target, Verdict, run};
-use chord_fuzz::version::{Checks, Rules, Version};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::property::{Property, ideal, ideal_network};
+use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
+use chord_fuzz::world::trace::Event;
 use common::{Watch, bytes};
 
 fn id(n: u8) -> Ident {

@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use arbitrary::{Arbitrary, Unstructured};
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::network::Fate;
-use chord_fuzz::replica::{Answer, Message, Nonce};
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::protocol::replica::{Answer, Message, Nonce};
+use chord_fuzz::protocol::version::{Rules, Version};
 use chord_fuzz::schedule::text::is_text;
 use chord_fuzz::schedule::{DELAYS, MAX_BYTES, MAX_START, MAX_STEPS, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Options, Target, run};
-use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::snapshot::Snapshot;
 use chord_fuzz::world::Conditions;
+use chord_fuzz::world::network::Fate;
+use chord_fuzz::world::trace::{Event, Observer};
 use common::bytes;
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
@@ -35,7 +35,7 @@ proptest! {
         let schedule = Schedule::decode(&bytes);
         prop_assert_eq!(schedule.steps.len(), (bytes.len().saturating_sub(2) / 2).min(MAX_STEPS));
         prop_assert!(schedule.encode().len() <= MAX_BYTES);
-        let fitted = Version::PUBLISHED.map(|version| schedule.setup.fit(version.rules()));
+        let fitted = Version::PUBLISHED.map(|version| version.rules().fit(schedule.setup));
         prop_assert!(fitted.iter().all(|setup| setup.circle >= 2 * setup.ring), "room for joiners: {fitted:?}");
         for Setup { ring, circle, list_len, .. } in fitted.into_iter().chain([schedule.setup]) {
             prop_assert!((MIN_CIRCLE..=16).contains(&circle) && (1..=MAX_START).contains(&ring), "{circle} {ring}");

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::Path;
 
+use chord_fuzz::judge::{Options, Target, Verdict, run};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::verdict::{Options, Target, Verdict, run};
 
 /// A node joins and becomes part of the ring.
 const JOIN: &str = "join 2 via 0\nstabilize 2\nstabilize 0\n";

@@ -2,13 +2,13 @@
 
 mod common;
 
-use chord_fuzz::ident::{Ident, IdentSet};
+use chord_fuzz::finding::shape::shape;
+use chord_fuzz::judge::{Options, Target, Verdict, run};
+use chord_fuzz::protocol::version::Version;
 use chord_fuzz::schedule::{Schedule, Setup, Step};
-use chord_fuzz::shape::shape;
-use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Options, Target, Verdict, run};
-use chord_fuzz::version::Version;
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
+use chord_fuzz::world::trace::{Event, Observer};
 
 const LIST_TARGETS: [&str; 6] =
     ["sigcomm2001", "ccr2012", "best2012", "claims", "sigcomm2001+answer", "ccr2012+update+reconcile+answer"];

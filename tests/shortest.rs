@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use chord_fuzz::prove::{Proof, prove};
+use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::{Breach, Only, Options, Target, Verdict, run};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::verdict::{Breach, Only, Options, Target, Verdict, run};
 use common::entries;
 use expect_test::expect;
 

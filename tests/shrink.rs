@@ -10,13 +10,13 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::ident::Ident;
-use chord_fuzz::prove::{Proof, prove};
+use chord_fuzz::finding::shrink::{Effort, Shrinker, compare};
+use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::schedule::{Delay, Op, Schedule, Step};
-use chord_fuzz::shrink::{Effort, Shrinker, compare};
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::sweep::{Shape, Sweep};
+use chord_fuzz::truth::ident::Ident;
 use expect_test::expect;
 use tempfile::TempDir;
 

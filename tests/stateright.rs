@@ -4,18 +4,18 @@
 //! The explorations are complete: one property, that a member is left, is never broken, so that the checker has no
 //! reason to stop before it has seen everything. It tells states apart by hashes of 64 bits.
 //!
-//! [`exhaust`]: chord_fuzz::exhaust
+//! [`exhaust`]: chord_fuzz::judge::exhaust
 
 use std::collections::BTreeMap;
 
-use chord_fuzz::exhaust::{Bounds, Search};
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::model::{self, Action};
-use chord_fuzz::property::{Property, ideal_network};
+use chord_fuzz::judge::exhaust::{Bounds, Search};
+use chord_fuzz::judge::{Judge, Target};
+use chord_fuzz::protocol::model::{self, Action};
+use chord_fuzz::protocol::version::{Rules, Version};
 use chord_fuzz::schedule::Setup;
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::verdict::{Judge, Target};
-use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::property::{Property, ideal_network};
+use chord_fuzz::truth::snapshot::Snapshot;
 use chord_fuzz::world::starting_network;
 use stateright::{Checker as _, Model, Property as Check};
 

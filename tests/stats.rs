@@ -11,12 +11,12 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::reach::{FACTS, features, reached};
-use chord_fuzz::report;
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::story::Story;
+use chord_fuzz::judge::{Options, Target};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::story::Story;
-use chord_fuzz::verdict::{Options, Target};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::reach::{FACTS, features, reached};
 use common::bytes;
 use expect_test::expect;
 use serde_json::{Value, json};

@@ -7,16 +7,16 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use chord_fuzz::ident::Ident;
-use chord_fuzz::network::Fate;
-use chord_fuzz::property::Property;
-use chord_fuzz::replica::Message;
+use chord_fuzz::finding::story::{Broken, Story, What};
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::protocol::replica::Message;
 use chord_fuzz::schedule::{MAX_BYTES, Op, Schedule};
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::story::{Broken, Story, What};
-use chord_fuzz::trace::{self, Observer};
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::truth::ident::Ident;
+use chord_fuzz::truth::property::Property;
+use chord_fuzz::truth::snapshot::Snapshot;
 use chord_fuzz::world::Conditions;
+use chord_fuzz::world::network::Fate;
+use chord_fuzz::world::trace::{self, Observer};
 use common::bytes;
 use serde_json::{Value, json};
 

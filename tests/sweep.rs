@@ -4,10 +4,10 @@
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::judge::{Breach, Options, Target, Verdict, run};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Options, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::sweep::{Shape, Sweep};
 use expect_test::{Expect, expect};
 
 fn sweep(args: &[&str]) -> Assert {

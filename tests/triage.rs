@@ -9,12 +9,12 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
-use chord_fuzz::ident::Ident;
+use chord_fuzz::finding::triage::{Triage, triage};
+use chord_fuzz::judge::{Only, Options, Target, Verdict, run};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule, Setup, Step};
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::triage::{Triage, triage};
-use chord_fuzz::verdict::{Only, Options, Target, Verdict, run};
+use chord_fuzz::search::fuzzing::ONLY;
+use chord_fuzz::search::sweep::{Shape, Sweep};
+use chord_fuzz::truth::ident::Ident;
 use expect_test::expect;
 use serde_json::Value;
 use tempfile::TempDir;

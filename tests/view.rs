@@ -10,7 +10,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::search::fuzzing::ONLY;
 use expect_test::{expect, expect_file};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -12,17 +12,17 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::property::{Property, ideal_network};
-use chord_fuzz::prove::{Proof, prove};
+use chord_fuzz::finding::shrink::compare;
+use chord_fuzz::finding::weftlog::{Inexpressible, Recording};
+use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::{Breach, Only, Options, Outcome, Target, Verdict, rehearse, run};
+use chord_fuzz::protocol::version::Rules;
 use chord_fuzz::schedule::{MAX_START, Op, Schedule, Setup, Step};
-use chord_fuzz::shrink::compare;
-use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
-use chord_fuzz::sweep::{PEER_LEVELS, Shape, Sweep, rejoin};
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Breach, Only, Options, Outcome, Target, Verdict, rehearse, run};
-use chord_fuzz::version::Rules;
-use chord_fuzz::weftlog::{Inexpressible, Recording};
+use chord_fuzz::search::sweep::{PEER_LEVELS, Shape, Sweep, rejoin};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::property::{Property, ideal_network};
+use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
+use chord_fuzz::world::trace::{Event, Observer};
 use common::entries;
 use expect_test::{expect, expect_file};
 use stateright::{Checker as _, Model};
@@ -227,10 +227,10 @@ fn random(rng: &mut fastrand::Rng, findings: &[Finding], rules: Rules, delays: b
         for step in schedule.steps.into_iter().take(rng.usize(0..=4)) {
             steps.insert(rng.usize(0..=steps.len()), step);
         }
-        return Schedule { setup: setup.fit(rules), steps };
+        return Schedule { setup: rules.fit(setup), steps };
     }
     // On a large circle there is somebody left to join for the first time.
-    schedule.setup = Setup { ring: rng.u8(1..=MAX_START), circle: 16, ..schedule.setup }.fit(rules);
+    schedule.setup = rules.fit(Setup { ring: rng.u8(1..=MAX_START), circle: 16, ..schedule.setup });
     schedule
 }
 

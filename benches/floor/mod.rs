@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use chord_fuzz::chord::wire::{self, Datagram};
-use chord_fuzz::ident::{Ident, MAX_IDENTS};
-use chord_fuzz::network::Fate;
+use chord_fuzz::judge::{Options, Target, run};
+use chord_fuzz::protocol::wire::{self, Datagram};
 use chord_fuzz::schedule::{Op, Schedule};
-use chord_fuzz::trace::{Event, Observer};
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::truth::ident::{Ident, MAX_IDENTS};
+use chord_fuzz::world::network::Fate;
+use chord_fuzz::world::trace::{Event, Observer};
 use weft_net::core::{Core, RecvResult};
 use weft_net::{FaultModel, VAddr};
 

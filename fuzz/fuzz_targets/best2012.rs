@@ -1,3 +1,3 @@
 #![no_main]
 
-chord_fuzz_fuzz::target!(chord_fuzz::fuzzing::Best2012);
+chord_fuzz_fuzz::target!(chord_fuzz::search::fuzzing::Best2012);

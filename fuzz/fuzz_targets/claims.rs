@@ -1,3 +1,3 @@
 #![no_main]
 
-chord_fuzz_fuzz::target!(chord_fuzz::fuzzing::Claims);
+chord_fuzz_fuzz::target!(chord_fuzz::search::fuzzing::Claims);

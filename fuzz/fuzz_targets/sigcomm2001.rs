@@ -1,3 +1,3 @@
 #![no_main]
 
-chord_fuzz_fuzz::target!(chord_fuzz::fuzzing::Sigcomm2001);
+chord_fuzz_fuzz::target!(chord_fuzz::search::fuzzing::Sigcomm2001);

@@ -1,3 +1,3 @@
 #![no_main]
 
-chord_fuzz_fuzz::target!(chord_fuzz::fuzzing::Tse2017);
+chord_fuzz_fuzz::target!(chord_fuzz::search::fuzzing::Tse2017);

@@ -1,10 +1,10 @@
 //! `chord-fuzz census`: how many broken networks heal, and in which orders.
 
 use anyhow::{Context as _, bail};
-use chord_fuzz::census::{Census as Found, Count, Example, Phase, Plan, census};
-use chord_fuzz::prove::Healing;
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Judge, Options, Target};
+use chord_fuzz::judge::prove::Healing;
+use chord_fuzz::judge::{Judge, Options, Target};
+use chord_fuzz::search::census::{Census as Found, Count, Example, Phase, Plan, census};
+use chord_fuzz::search::sweep::{Shape, Sweep};
 use clap::builder::RangedU64ValueParser;
 use indicatif::HumanCount;
 use rayon::ThreadPoolBuilder;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io;
 
-use chord_fuzz::exhaust::{Bounds, Explored, Found, MAX_CIRCLE, Search, Shortest, Summary};
-use chord_fuzz::property::Property;
+use chord_fuzz::judge::exhaust::{Bounds, Explored, Found, MAX_CIRCLE, Search, Shortest, Summary};
+use chord_fuzz::judge::{Breach, Judge, Target};
 use chord_fuzz::schedule::{MIN_CIRCLE, Setup};
-use chord_fuzz::verdict::{Breach, Judge, Target};
+use chord_fuzz::truth::property::Property;
 use serde::Serialize;
 
 use super::{Status, complain, progress, write};
@@ -147,7 +147,7 @@ impl Exhaust {
 
     fn setup(&self) -> Setup {
         let setup = Setup { ring: 1, circle: self.circle, list_len: self.lists, faults: false };
-        Setup { ring: self.ring.unwrap_or(setup.fit(self.version.version.rules()).ring), ..setup }
+        Setup { ring: self.ring.unwrap_or(self.version.version.rules().fit(setup).ring), ..setup }
     }
 
     fn print_shortest(&self, explored: &Explored, summary: &Summary, property: Property) -> anyhow::Result<Status> {

@@ -17,11 +17,11 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use chord_fuzz::fuzzing::{DELAYS, FEEDBACK, MUTATOR, ONLY, RING, SWITCHES};
-use chord_fuzz::property::Property;
+use chord_fuzz::judge::{Breach, Options, Target};
 use chord_fuzz::schedule::MAX_BYTES;
-use chord_fuzz::sweep::{Shape, Sweep};
-use chord_fuzz::verdict::{Breach, Options, Target};
+use chord_fuzz::search::fuzzing::{DELAYS, FEEDBACK, MUTATOR, ONLY, RING, SWITCHES};
+use chord_fuzz::search::sweep::{Shape, Sweep};
+use chord_fuzz::truth::property::Property;
 use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use current_platform::CURRENT_PLATFORM;

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use chord_fuzz::ident::{Ident, IdentSet};
-use chord_fuzz::network::Fate;
-use chord_fuzz::property::Property;
-use chord_fuzz::replica::{Answer, Ask, Message};
-use chord_fuzz::report;
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::story::{Broken, Story, What};
+use chord_fuzz::judge::Target;
+use chord_fuzz::protocol::replica::{Answer, Ask, Message};
 use chord_fuzz::schedule::Op;
-use chord_fuzz::snapshot::{Pointers, Snapshot, SuccList};
-use chord_fuzz::story::{Broken, Story, What};
-use chord_fuzz::verdict::Target;
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::property::Property;
+use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
+use chord_fuzz::world::network::Fate;
 use clap::ColorChoice;
 
 use super::input::{Conditions, Inputs};
@@ -260,7 +260,7 @@ pub(super) fn meaning(story: &Story) -> String {
 
 /// What a step does, and what it was given as if that is something else.
 pub(super) fn heading(story: &Story, step: usize) -> String {
-    let chord_fuzz::story::Step { given, executed, after_schedule, .. } = story.steps[step];
+    let chord_fuzz::finding::story::Step { given, executed, after_schedule, .. } = story.steps[step];
     let done = executed.map(|step| step.to_string());
     match given.map(|step| step.to_string()) {
         Some(given) => match done {

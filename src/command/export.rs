@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::verdict::{Target, run};
-use chord_fuzz::weftlog::Recording;
+use chord_fuzz::finding::weftlog::Recording;
+use chord_fuzz::judge::{Target, run};
 
 use super::input::{Conditions, Inputs};
 use super::{Status, put};

@@ -7,10 +7,10 @@ use std::path::{Component, Path, absolute};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Context as _;
-use chord_fuzz::fuzzing::ONLY;
+use chord_fuzz::judge::{Only, Options, Target};
 use chord_fuzz::schedule::text::{ParseError, is_text};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule};
-use chord_fuzz::verdict::{Only, Options, Target};
+use chord_fuzz::search::fuzzing::ONLY;
 use chord_fuzz::world;
 
 /// Under which conditions an input is run: what its bytes do not say.

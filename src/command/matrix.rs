@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS, fill};
-use chord_fuzz::verdict::Options;
-use chord_fuzz::version::Version;
+use chord_fuzz::judge::Options;
+use chord_fuzz::protocol::version::Version;
+use chord_fuzz::search::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS, fill};
 use clap::builder::RangedU64ValueParser;
 use indicatif::HumanCount;
 use rayon::ThreadPoolBuilder;

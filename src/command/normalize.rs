@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use chord_fuzz::verdict::{Options, Target, run};
+use chord_fuzz::judge::{Options, Target, run};
 
 use super::input::{Inputs, only};
 use super::{Status, print, save};

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use chord_fuzz::model::{Action, apply};
-use chord_fuzz::property::Property;
-use chord_fuzz::prove::{Healing, Obstacle, Proof, healing, prove};
-use chord_fuzz::report;
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::verdict::{Breach, Judge, Options, Outcome, Target, run};
-use chord_fuzz::version::Rules;
+use chord_fuzz::finding::report;
+use chord_fuzz::judge::prove::{Healing, Obstacle, Proof, healing, prove};
+use chord_fuzz::judge::{Breach, Judge, Options, Outcome, Target, run};
+use chord_fuzz::protocol::model::{Action, apply};
+use chord_fuzz::protocol::version::Rules;
+use chord_fuzz::truth::property::Property;
+use chord_fuzz::truth::snapshot::Snapshot;
 use chord_fuzz::world::step;
 
 use super::input::{Conditions, Inputs};

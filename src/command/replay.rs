@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::report;
+use chord_fuzz::finding::report;
+use chord_fuzz::judge::{Target, Verdict, run};
 use chord_fuzz::schedule::MAX_BYTES;
-use chord_fuzz::trace::Digest;
-use chord_fuzz::verdict::{Target, Verdict, run};
+use chord_fuzz::world::trace::Digest;
 
 use super::input::{Conditions, Inputs};
 use super::{Status, complain, one_line, print};

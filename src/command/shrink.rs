@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use chord_fuzz::shrink::{Effort, Shrinker};
-use chord_fuzz::verdict::{Breach, Only, Target, Verdict, run, signature};
+use chord_fuzz::finding::shrink::{Effort, Shrinker};
+use chord_fuzz::judge::{Breach, Only, Target, Verdict, run, signature};
 use indicatif::HumanCount;
 
 use super::input::{Conditions, Inputs};

@@ -5,12 +5,12 @@ use std::fmt::{Display, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::novelty::FEATURES;
-use chord_fuzz::reach::{FACTS, features, reached};
-use chord_fuzz::report;
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::story::Story;
+use chord_fuzz::judge::{Options, Target};
 use chord_fuzz::schedule::{Schedule, Setup};
-use chord_fuzz::story::Story;
-use chord_fuzz::verdict::{Options, Target};
+use chord_fuzz::search::novelty::FEATURES;
+use chord_fuzz::search::reach::{FACTS, features, reached};
 use clap::ValueHint;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;

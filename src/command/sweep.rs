@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use anyhow::Context as _;
-use chord_fuzz::property::Property;
+use chord_fuzz::judge::{Breach, Options, Target};
 use chord_fuzz::schedule::{MAX_START, MAX_STEPS};
-use chord_fuzz::sweep::{self, PEER_LEVELS, Shape, Tally};
-use chord_fuzz::verdict::{Breach, Options, Target};
+use chord_fuzz::search::sweep::{self, PEER_LEVELS, Shape, Tally};
+use chord_fuzz::truth::property::Property;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser as _};
 use cpu_time::ProcessTime;
 use indicatif::HumanCount;

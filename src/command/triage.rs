@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use anyhow::{Context as _, bail};
-use chord_fuzz::report;
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::triage::{Bucket, triage};
+use chord_fuzz::judge::{Target, Verdict};
 use chord_fuzz::schedule::Schedule;
-use chord_fuzz::triage::{Bucket, triage};
-use chord_fuzz::verdict::{Target, Verdict};
 use clap::builder::RangedU64ValueParser;
 use indicatif::HumanCount;
 use rayon::ThreadPoolBuilder;

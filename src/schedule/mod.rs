@@ -31,8 +31,7 @@ pub mod text;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use crate::ident::{Ident, IdentSet, MAX_IDENTS};
-use crate::version::Rules;
+use crate::truth::ident::{Ident, IdentSet};
 
 /// The most steps of a schedule.
 pub const MAX_STEPS: usize = 96;
@@ -256,21 +255,6 @@ impl Setup {
     #[must_use]
     pub fn members(self) -> IdentSet {
         (0..self.ring).map(|i| Ident::new(2 * i)).collect()
-    }
-
-    /// The nearest setup that these rules permit: `tse2017` starts from at least r + 1 members (Z17), and the other
-    /// versions have lists of 2 (P02).
-    #[must_use]
-    pub fn fit(self, rules: Rules) -> Self {
-        let (list_len, least) = match rules {
-            Rules::List { .. } => (2, 1),
-            Rules::Tse { base: true, .. } => (self.list_len.clamp(2, 3), self.list_len.clamp(2, 3) + 1),
-            Rules::Tse { base: false, .. } => (self.list_len.clamp(2, 3), 1),
-        };
-        let ring = self.ring.clamp(least, MAX_START);
-        #[expect(clippy::cast_possible_truncation, reason = "16 fits")]
-        let circle = self.circle.clamp(MIN_CIRCLE.max(2 * ring), MAX_IDENTS as u8);
-        Self { ring, circle, list_len, ..self }
     }
 }
 

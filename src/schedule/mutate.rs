@@ -9,8 +9,7 @@
 use arrayvec::ArrayVec;
 use fastrand::Rng;
 
-use super::{DELAYED, HEADER, MAX_STEPS, Op, RECORD, START, Schedule, table};
-use crate::version::Rules;
+use super::{DELAYED, HEADER, MAX_STEPS, Op, RECORD, START, Schedule, Setup, table};
 
 /// Of so many calls, one makes a fresh random schedule, whatever it is given.
 const FRESH: u32 = 10;
@@ -214,12 +213,11 @@ pub fn confine(flags: u8, ring: Option<u8>, delays: Option<bool>) -> u8 {
     }
 }
 
-/// Whether a schedule starts, under these rules, with a ring of so many members, and has delays or none: what
-/// [`confine`] aims at.
+/// Whether a schedule that comes to this start has a ring of so many members, and delays or none: what [`confine`] aims
+/// at.
 #[must_use]
-pub fn confined(schedule: &Schedule, rules: Rules, ring: Option<u8>, delays: Option<bool>) -> bool {
-    ring.is_none_or(|ring| schedule.setup.fit(rules).ring == ring)
-        && delays.is_none_or(|delays| schedule.immediate() != delays)
+pub fn confined(schedule: &Schedule, start: Setup, ring: Option<u8>, delays: Option<bool>) -> bool {
+    ring.is_none_or(|ring| start.ring == ring) && delays.is_none_or(|delays| schedule.immediate() != delays)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{DELAYS, Delay, MAX_START, MAX_STEPS, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::ident::{Ident, MAX_IDENTS};
+use crate::truth::ident::{Ident, MAX_IDENTS};
 
 /// The words that begin the lines of the header.
 const HEADERS: [&str; 4] = ["circle", "ring", "lists", "faults"];

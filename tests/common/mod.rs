@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::chord::list::{Config, ListReplica};
-use chord_fuzz::prove::Proof;
+use chord_fuzz::judge::prove::Proof;
+use chord_fuzz::judge::{Assumptions, Options, Outcome, Target, Verdict, run};
+use chord_fuzz::protocol::list::{Config, ListReplica};
+use chord_fuzz::protocol::version::{Rules, Version};
 use chord_fuzz::schedule::{Schedule, Setup};
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::trace::{Digest, Event, Observer};
-use chord_fuzz::verdict::{Assumptions, Options, Outcome, Target, Verdict, run};
-use chord_fuzz::version::{Rules, Version};
+use chord_fuzz::truth::snapshot::Snapshot;
+use chord_fuzz::world::trace::{Digest, Event, Observer};
 use chord_fuzz::world::{Conditions, World};
 
 /// What is in a directory, in order. There is nothing in one that is missing.

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use chord_fuzz::story::Story;
-use chord_fuzz::verdict::Target;
+use chord_fuzz::finding::story::Story;
+use chord_fuzz::judge::Target;
 use clap::ArgGroup;
 
 use super::input::{Conditions, Inputs};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::Context as _;
-use chord_fuzz::report;
-use chord_fuzz::story::{Broken, Event, Story, What};
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::story::{Broken, Event, Story, What};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 

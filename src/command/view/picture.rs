@@ -6,10 +6,10 @@ use std::f64::consts::TAU;
 use std::fmt;
 use std::ops::{Add, Mul, Sub};
 
-use chord_fuzz::ident::{Ident, IdentSet};
+use chord_fuzz::finding::story::{Story, What};
 use chord_fuzz::schedule::Op;
-use chord_fuzz::snapshot::Snapshot;
-use chord_fuzz::story::{Story, What};
+use chord_fuzz::truth::ident::{Ident, IdentSet};
+use chord_fuzz::truth::snapshot::Snapshot;
 use maud::{Markup, html};
 
 use crate::command::explain::chains;

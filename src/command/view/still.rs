@@ -1,7 +1,7 @@
 //! Still pictures of a run.
 
-use chord_fuzz::report;
-use chord_fuzz::story::Story;
+use chord_fuzz::finding::report;
+use chord_fuzz::finding::story::Story;
 use maud::{PreEscaped, html};
 
 use super::picture::{LAST, Moment, SIDE, STYLE, arrows, legend, ring};
