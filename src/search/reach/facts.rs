@@ -1,42 +1,13 @@
-//! What a run reaches: the situations that a search has to come by to be worth anything.
-//!
-//! A corpus that violates nothing proves little if nothing ever happens in it. So for each rare situation that the rules
-//! of a version are about, there is a [`Fact`]: something that should *sometimes* be so. How often a [`Story`] reaches it
-//! is counted, and the tests insist that random schedules and the committed corpus reach every one.
-//!
-//! Facts are about the network as it is, not about the one in effect.
+//! The table of the facts.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
-use crate::finding::story::{Story, What};
+use super::Fact;
+use super::reading::{Datagram, Query};
+use crate::finding::story::What;
 use crate::protocol::replica::{Answer, Ask, Message};
 use crate::protocol::version::Rules;
 use crate::schedule::Op;
-use crate::search::novelty;
-use crate::truth::ident::{Ident, MAX_IDENTS, between};
+use crate::truth::ident::{Ident, between};
 use crate::truth::snapshot::Snapshot;
-use crate::world::network::Fate;
-
-/// Something that is sometimes so in a run.
-#[derive(Debug)]
-pub struct Fact {
-    /// The name, as in `two-rings`.
-    pub name: &'static str,
-    /// What it is, in a line, and so what an occurrence is.
-    pub definition: &'static str,
-    possible: fn(Rules) -> bool,
-    count: fn(&Reading<'_>) -> usize,
-}
-
-impl Fact {
-    /// Whether it can occur under these rules at all. Where it cannot, they have no such thing; that `tse2017` has no
-    /// second ring is Z17's proof. (What ends the runs of `claims` before something occurs is no rule.)
-    #[must_use]
-    pub fn possible(&self, rules: Rules) -> bool {
-        (self.possible)(rules)
-    }
-}
 
 /// The facts: of joins, of failures, of what is exchanged, and of the network's shape.
 pub static FACTS: [Fact; 20] = [
@@ -262,28 +233,6 @@ pub static FACTS: [Fact; 20] = [
     },
 ];
 
-/// How often a run reaches each fact, in the order of [`FACTS`].
-#[must_use]
-pub fn reached(story: &Story) -> [usize; FACTS.len()] {
-    let run = Reading::of(story);
-    FACTS.each_ref().map(|fact| (fact.count)(&run))
-}
-
-/// The [features](novelty::features) of the networks that a run comes by: those of which libFuzzer is told.
-#[must_use]
-pub fn features(story: &Story) -> BTreeSet<usize> {
-    let mut features = BTreeSet::new();
-    let mut last = 0;
-    for step in story.steps.iter().filter(|step| step.executed.is_some()) {
-        let network = story.events[step.events.end - 1].network;
-        if network != last {
-            features.extend(novelty::features(&story.networks[network].pointers));
-        }
-        last = network;
-    }
-    features
-}
-
 fn everywhere(_: Rules) -> bool {
     true
 }
@@ -310,169 +259,4 @@ fn points_to(network: &Snapshot, node: Ident) -> bool {
 /// Whether this is not brought about by the event before it in the same step.
 fn starts_something(what: &What) -> bool {
     matches!(what, What::Begin | What::Delivered { .. } | What::Unanswered { .. } | What::Unnoticed { .. })
-}
-
-/// A story, and what becomes of each request in it.
-struct Reading<'a> {
-    story: &'a Story,
-    queries: Vec<Query>,
-}
-
-/// A request, and what becomes of it.
-struct Query {
-    asker: Ident,
-    asked: Ident,
-    ask: Ask,
-    /// The operation of the schedule that it is part of, if it is part of one.
-    op: Option<Op>,
-    /// The event in which it is sent.
-    sent: usize,
-    /// The event in which the asker is told what becomes of it, or goes; the number of all events if neither happens.
-    over: usize,
-    /// The answer that the asker is given.
-    answer: Option<Answer>,
-    /// Whether the asker is told that the asked node is dead or no member.
-    dead: bool,
-}
-
-/// A datagram.
-#[derive(Clone, Copy)]
-struct Datagram {
-    from: Ident,
-    to: Ident,
-    message: Message,
-    /// The event in which it is sent.
-    sent: usize,
-    /// The event that sent the request that it answers.
-    answers: Option<usize>,
-}
-
-impl<'a> Reading<'a> {
-    fn of(story: &'a Story) -> Self {
-        let mut run = Self { story, queries: Vec::new() };
-        // The query of each node that is not over.
-        let mut open: [Option<usize>; MAX_IDENTS] = [None; MAX_IDENTS];
-        // Who does something now and has sent nothing yet, and as part of which operation: the request that it sends
-        // first is a part of that too.
-        let mut acting: Option<(Ident, Option<Op>)> = None;
-        for event in run.events() {
-            match *run.what(event) {
-                What::Begin => {
-                    let executed = story.steps[story.events[event].step].executed;
-                    acting = executed.map(|step| (step.node, Some(step.op)));
-                }
-                What::Sent { from, to, message, .. } => {
-                    let op = acting.take_if(|(node, _)| *node == from).and_then(|(_, op)| op);
-                    if let Message::Request { ask, .. } = message {
-                        let (sent, over) = (event, story.events.len());
-                        open[from.index()] = Some(run.queries.len());
-                        let (asker, asked) = (from, to);
-                        run.queries.push(Query { asker, asked, ask, op, sent, over, answer: None, dead: false });
-                    }
-                }
-                What::Delivered { datagram } => {
-                    acting = None;
-                    if let What::Sent { to, message: Message::Answer { answer, .. }, answers, .. } = *run.what(datagram)
-                    {
-                        let ends = |query: &mut usize| Some(run.queries[*query].sent) == answers;
-                        if let Some(query) = open[to.index()].take_if(ends) {
-                            let query = &mut run.queries[query];
-                            (query.over, query.answer) = (event, Some(answer));
-                            query.dead = answer == Answer::NotMember;
-                            acting = Some((to, query.op));
-                        }
-                    }
-                }
-                What::Unanswered { request, .. } | What::Unnoticed { request, .. } => {
-                    acting = None;
-                    let dead = matches!(run.what(event), What::Unanswered { .. });
-                    let ends = |query: &mut usize| run.queries[*query].sent == request;
-                    if let What::Sent { from, .. } = *run.what(request)
-                        && let Some(query) = open[from.index()].take_if(ends)
-                    {
-                        let query = &mut run.queries[query];
-                        (query.over, query.dead) = (event, dead);
-                        acting = Some((from, query.op));
-                    }
-                }
-                What::Failed { node, .. } | What::Left { node } => {
-                    if let Some(query) = open[node.index()].take() {
-                        run.queries[query].over = event;
-                    }
-                }
-                What::Joined { .. } | What::Changed { .. } | What::Discarded { .. } => {}
-            }
-        }
-        run
-    }
-
-    fn events(&self) -> Range<usize> {
-        0..self.story.events.len()
-    }
-
-    fn what(&self, event: usize) -> &'a What {
-        &self.story.events[event].what
-    }
-
-    /// The network after an event.
-    fn network(&self, event: usize) -> &'a Snapshot {
-        &self.story.network(event).pointers
-    }
-
-    /// Whether something like this happens after one event and before another.
-    fn between(&self, after: usize, before: usize, like: impl Fn(&What) -> bool) -> bool {
-        (after + 1..before).any(|event| like(self.what(event)))
-    }
-
-    /// Whether the node fails in between.
-    fn failed(&self, node: Ident, after: usize, before: usize) -> bool {
-        self.between(after, before, |what| matches!(*what, What::Failed { node: failed, .. } if failed == node))
-    }
-
-    /// Whether the node fails in between, or goes because it is not admitted.
-    fn gone(&self, node: Ident, after: usize, before: usize) -> bool {
-        let left = |what: &What| *what == What::Left { node };
-        self.failed(node, after, before) || self.between(after, before, left)
-    }
-
-    /// How many such answers are given.
-    fn answers(&self, like: impl Fn(Answer) -> bool) -> usize {
-        let given = |what: &What| match *what {
-            What::Sent { message: Message::Answer { answer, .. }, .. } => like(answer),
-            _ => false,
-        };
-        self.events().filter(|&event| given(self.what(event))).count()
-    }
-
-    /// The requests with which stabilizations begin.
-    fn stabilizations(&self) -> impl Iterator<Item = &Query> {
-        self.queries.iter().filter(|query| query.op == Some(Op::Stabilize) && query.ask == Ask::State)
-    }
-
-    /// The datagram that is put on its way in this event.
-    fn datagram(&self, event: usize) -> Option<Datagram> {
-        match *self.what(event) {
-            What::Sent { from, to, message, fate: Fate::Due(_), answers } => {
-                Some(Datagram { from, to, message, sent: event, answers })
-            }
-            _ => None,
-        }
-    }
-
-    /// The datagram that arrives in this event.
-    fn delivery(&self, event: usize) -> Option<Datagram> {
-        let What::Delivered { datagram } = *self.what(event) else { return None };
-        self.datagram(datagram)
-    }
-
-    /// The datagrams that arrive, each with the event in which it does.
-    fn deliveries(&self) -> impl Iterator<Item = (Datagram, usize)> {
-        self.events().filter_map(|event| Some((self.delivery(event)?, event)))
-    }
-
-    /// How often it comes to be so of the network that was not so before; the start may be the first time.
-    fn begins(&self, so: impl Fn(&Snapshot) -> bool) -> usize {
-        let so: Vec<_> = self.story.networks.iter().map(|network| so(&network.pointers)).collect();
-        usize::from(so[0]) + so.windows(2).filter(|pair| !pair[0] && pair[1]).count()
-    }
 }

@@ -56,14 +56,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::cmp::Ordering;
-use std::collections::{HashSet, VecDeque};
-use std::ops::Range;
+mod edits;
+mod size;
+mod worth;
 
-use crate::judge::prove::Proof;
+use std::collections::{HashSet, VecDeque};
+
+use edits::{edits, without};
+use size::Size;
+pub use size::compare;
+use worth::Worth;
+
 use crate::judge::{Breach, NETWORKS, Only, Options, Outcome, Target, rehearse, run};
-use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
-use crate::truth::ident::{Ident, IdentSet};
+use crate::schedule::Schedule;
 
 /// How far a shrink goes. It is counted, not timed, so that the result is the same everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,80 +90,6 @@ impl Effort {
 
 /// How many rehearsed steps take as long as one on the network.
 pub const NETWORK_STEP: u64 = 6;
-
-/// Which of two schedules is smaller. It is a total order: only schedules that are canonically equal are
-/// [equal](Ordering::Equal).
-#[must_use]
-pub fn compare(a: &Schedule, b: &Schedule) -> Ordering {
-    let spell = |step: &Step| {
-        let Step { op, node, contact, delay, notice } = step.canonical();
-        (op, node, contact, delay, notice)
-    };
-    Size::of(a).cmp(&Size::of(b)).then_with(|| a.steps.iter().map(spell).cmp(b.steps.iter().map(spell)))
-}
-
-/// What makes a schedule smaller than another but the spelling, first things first: that much is worth a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Size {
-    steps: usize,
-    delays: usize,
-    delayed_by: u32,
-    list_len: u8,
-    faults: bool,
-    ring: u8,
-    circle: u8,
-}
-
-impl Size {
-    fn of(schedule: &Schedule) -> Self {
-        let Setup { ring, circle, list_len, faults } = schedule.setup;
-        let canonical = schedule.steps.iter().map(|step| step.canonical());
-        let ticks = canonical.flat_map(|step| [step.delay.ticks(), step.notice.ticks()]).filter(|ticks| *ticks > 0);
-        let (delays, delayed_by) = ticks.fold((0, 0), |(n, sum), ticks| (n + 1, sum + u32::from(ticks)));
-        Self { steps: schedule.steps.len(), delays, delayed_by, list_len, faults, ring, circle }
-    }
-}
-
-/// What is kept besides the signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is kept by itself")]
-struct Worth {
-    /// Whether the run is within the assumptions.
-    within: bool,
-    immediate: bool,
-    ring: u8,
-    /// Whether the steps break the property, and not only the maintenance afterwards.
-    by_itself: bool,
-    /// Whether it is known that no order of maintenance heals the network.
-    for_good: bool,
-}
-
-impl Worth {
-    fn of(breach: Breach, outcome: &Outcome, networks: usize) -> Self {
-        Self {
-            within: outcome.assumptions.hold(),
-            immediate: outcome.assumptions.immediate,
-            ring: outcome.executed.setup.ring,
-            by_itself: match breach {
-                Breach::Broken(property) => !property.holds(&outcome.network),
-                Breach::Stalled | Breach::Runaway => true,
-            },
-            for_good: match outcome.proof {
-                Some(Proof::Irreparable { networks: known }) => known <= networks,
-                Some(Proof::Obstructed(_)) => true,
-                _ => false,
-            },
-        }
-    }
-
-    fn keeps(self, of: Self) -> bool {
-        self.within >= of.within
-            && self.immediate >= of.immediate
-            && self.ring <= of.ring
-            && self.by_itself >= of.by_itself
-            && self.for_good >= of.for_good
-    }
-}
 
 /// A finding on its way to a smaller one.
 #[derive(Clone, Debug)]
@@ -361,106 +292,4 @@ impl Shrinker {
         }
         worth.is_some()
     }
-}
-
-/// The schedule without these steps.
-fn without(schedule: &Schedule, steps: Range<usize>) -> Schedule {
-    let mut shorter = schedule.clone();
-    shorter.steps.drain(steps);
-    shorter
-}
-
-/// Every single edit of a schedule. What is not permitted after it will be repaired.
-fn edits(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    removals(schedule)
-        .chain(starts(schedule))
-        .chain(delays(schedule))
-        .chain(names(schedule))
-        .chain(orders(schedule))
-        .chain(replacements(schedule))
-}
-
-/// One step less, or two neighbours.
-fn removals(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let steps = schedule.steps.len();
-    let blocks = (1..=2).flat_map(move |block| (block..=steps).map(move |end| end - block..end));
-    blocks.map(|block| without(schedule, block))
-}
-
-/// A smaller start: shorter lists, no faults, one member less, a smaller circle.
-fn starts(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let Setup { ring, circle, list_len, .. } = schedule.setup;
-    let lists = (2..list_len).map(|list_len| Setup { list_len, ..schedule.setup });
-    let circles = (MIN_CIRCLE..circle).map(|circle| Setup { circle, ..schedule.setup });
-    let reliable = schedule.setup.faults.then_some(Setup { faults: false, ..schedule.setup });
-    let smaller = lists.chain(reliable).chain(circles).map(|setup| Schedule { setup, ..schedule.clone() });
-    // The members are the even identifiers, so that those above the one that is missing move down by two.
-    let gone = (0..if ring > 1 { ring } else { 0 }).map(move |member| {
-        let close = |x: Ident| if x.get() < 2 * member { x } else { Ident::new((x.get() + circle - 2) % circle) };
-        let setup = Setup { ring: ring - 1, ..schedule.setup };
-        Schedule { setup, ..renamed(schedule, close) }
-    });
-    smaller.chain(gone)
-}
-
-/// Less delay: none at all, or one of them shorter.
-fn delays(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let none = schedule.steps.iter().map(|&step| Step { delay: Delay::NONE, notice: Delay::NONE, ..step }).collect();
-    let shorter = |delay: Delay| DELAYS.into_iter().filter_map(Delay::from_ticks).filter(move |less| *less < delay);
-    let each = (0..schedule.steps.len()).flat_map(move |at| {
-        let step = schedule.steps[at];
-        let replies = shorter(step.delay).map(move |delay| Step { delay, ..step });
-        let notices = shorter(step.notice).map(move |notice| Step { notice, ..step });
-        replies.chain(notices).map(move |step| with(schedule, at, step))
-    });
-    (!schedule.immediate()).then_some(Schedule { steps: none, ..schedule.clone() }).into_iter().chain(each)
-}
-
-/// One node under another's name, or two that exchange theirs.
-fn names(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let circle = IdentSet::circle(schedule.setup.circle);
-    let pairs = circle.iter().flat_map(move |x| circle.iter().filter(move |y| *y != x).map(move |y| (x, y)));
-    pairs.flat_map(move |(x, y)| {
-        let rename = move |z| if z == x { y } else { z };
-        let exchange = move |z| if z == y { x } else { rename(z) };
-        [renamed(schedule, rename), renamed(schedule, exchange)]
-    })
-}
-
-fn renamed(schedule: &Schedule, name: impl Fn(Ident) -> Ident) -> Schedule {
-    let rename = |step: &Step| Step { node: name(step.node), contact: name(step.contact), ..*step }.canonical();
-    Schedule { steps: schedule.steps.iter().map(rename).collect(), ..schedule.clone() }
-}
-
-/// One step elsewhere.
-fn orders(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let steps = schedule.steps.len();
-    (0..steps).flat_map(move |from| {
-        (0..steps).filter(move |to| *to != from).map(move |to| {
-            let mut moved = schedule.clone();
-            let step = moved.steps.remove(from);
-            moved.steps.insert(to, step);
-            moved
-        })
-    })
-}
-
-/// Another step in place of one: any operation of any node, and for a join any contact.
-fn replacements(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let circle = IdentSet::circle(schedule.setup.circle);
-    (0..schedule.steps.len()).flat_map(move |at| {
-        let step = schedule.steps[at];
-        let others = Op::available(false).iter().flat_map(move |&op| {
-            circle.iter().map(move |node| Step { op, node, contact: Ident::default(), ..step }.canonical())
-        });
-        let contacts = circle.iter().map(move |contact| Step { contact, ..step }.canonical());
-        others.chain(contacts).filter(move |other| *other != step).map(move |step| with(schedule, at, step))
-    })
-}
-
-/// The schedule with this step in the place of the one at `at`.
-fn with(schedule: &Schedule, at: usize, step: Step) -> Schedule {
-    let mut replaced = schedule.clone();
-    replaced.steps[at] = step;
-    replaced
 }

@@ -18,12 +18,18 @@
 //!
 //! A failed node's connection is closed, which discards what is queued for it; a later life opens a new one.
 
+mod detector;
+mod faults;
+
 use arrayvec::ArrayVec;
 use weft_net::core::{Core, RecvResult, SendResult};
 use weft_net::{FaultModel, VAddr};
 
+use detector::{Detector, Open};
+pub use faults::Faults;
+
 use crate::protocol::replica::Nonce;
-use crate::truth::ident::{Ident, IdentSet, MAX_IDENTS};
+use crate::truth::ident::{Ident, MAX_IDENTS};
 
 /// The most datagrams of one run. A step brings about a bounded exchange, of far fewer; a run that comes to this many
 /// has a loop in it, which is our defect, and is reported as such.
@@ -124,14 +130,6 @@ enum Coming {
     Unnoticed(Nonce),
 }
 
-/// A request whose answer is not yet on its way.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    on: Ident,
-    nonce: Nonce,
-    delays: Delays,
-}
-
 /// The network of a run.
 pub struct Network {
     core: Core,
@@ -143,19 +141,10 @@ pub struct Network {
     connections: [Option<u64>; MAX_IDENTS],
     /// How many connections there have been.
     opened: u64,
-    /// The one request of each node that is neither answered nor given up.
-    open: [Option<Open>; MAX_IDENTS],
     datagrams: u32,
-    /// The nodes whose next datagram is lost.
-    losing: IdentSet,
-    /// The nodes on the far side of the partition.
-    cut: IdentSet,
-    /// For how many steps after its failure a node is taken for alive.
-    late: u8,
-    /// When each node failed that has, and is not there again.
-    failed: [Option<u64>; MAX_IDENTS],
-    /// Whether a failed node was taken for alive.
-    mistaken: bool,
+    /// What the schedule takes from it.
+    pub faults: Faults,
+    detector: Detector,
 }
 
 impl Default for Network {
@@ -167,13 +156,9 @@ impl Default for Network {
             agenda: Vec::new(),
             connections: [None; MAX_IDENTS],
             opened: 0,
-            open: [None; MAX_IDENTS],
             datagrams: 0,
-            losing: IdentSet::EMPTY,
-            cut: IdentSet::EMPTY,
-            late: 0,
-            failed: [None; MAX_IDENTS],
-            mistaken: false,
+            faults: Faults::default(),
+            detector: Detector::default(),
         }
     }
 }
@@ -186,7 +171,7 @@ impl Network {
     /// A network that takes a node for alive for so many steps after its failure.
     #[must_use]
     pub fn late(late: u8) -> Self {
-        Self { late, ..Self::default() }
+        Self { detector: Detector::late(late), ..Self::default() }
     }
 
     /// The virtual time: how many steps have passed.
@@ -201,35 +186,23 @@ impl Network {
         self.datagrams
     }
 
-    /// The nodes whose next datagram is lost.
-    #[must_use]
-    pub fn losing(&self) -> IdentSet {
-        self.losing
-    }
-
-    /// The nodes on the far side of the partition.
-    #[must_use]
-    pub fn cut(&self) -> IdentSet {
-        self.cut
-    }
-
     /// Whether this node has failed and is taken for alive.
     #[must_use]
     #[inline]
     pub fn unnoticed(&self, node: Ident) -> bool {
-        self.late > 0 && self.failed[node.index()].is_some_and(|at| self.now <= at + u64::from(self.late))
+        self.detector.unnoticed(node, self.now)
     }
 
     /// Whether there is such a node.
     #[must_use]
     pub fn any_unnoticed(&self) -> bool {
-        self.late > 0 && (0..16).map(Ident::new).any(|node| self.unnoticed(node))
+        self.detector.any_unnoticed(self.now)
     }
 
     /// Whether a failed node was taken for alive when it was asked.
     #[must_use]
     pub fn mistaken(&self) -> bool {
-        self.mistaken
+        self.detector.mistaken
     }
 
     /// Whether nothing is on its way.
@@ -245,13 +218,13 @@ impl Network {
         self.core.connect(connection);
         self.core.bind(connection, address(node));
         self.connections[node.index()] = Some(connection);
-        self.failed[node.index()] = None;
+        self.detector.fail(node, None);
     }
 
     /// Has the failure detector notice, as late as it does, that this node fails now. Comes before
     /// [`disconnect`](Self::disconnect).
     pub fn fail(&mut self, node: Ident) {
-        self.failed[node.index()] = self.connections[node.index()].map(|_| self.now);
+        self.detector.fail(node, self.connections[node.index()].map(|_| self.now));
     }
 
     /// Closes a node's connection: what is on its way to the node is discarded. Returns whose requests it leaves
@@ -260,10 +233,8 @@ impl Network {
         let Some(connection) = self.connections[node.index()].take() else { return Unanswered::new() };
         self.core.disconnect(connection);
         self.agenda.retain(|due| due.to != node);
-        self.open[node.index()] = None;
-        let askers =
-            (0..16).map(Ident::new).filter(|asker| self.open[asker.index()].is_some_and(|open| open.on == node));
-        let askers: IdentSet = askers.collect();
+        self.detector.open[node.index()] = None;
+        let askers = self.detector.askers(node);
         askers.iter().filter_map(|asker| Some((asker, self.give_up(asker)?))).collect()
     }
 
@@ -274,10 +245,10 @@ impl Network {
         self.datagrams += 1;
         let (asker, answers) = match kind {
             Kind::Request(nonce) => {
-                self.open[from.index()] = Some(Open { on: to, nonce, delays });
+                self.detector.open[from.index()] = Some(Open { on: to, nonce, delays });
                 (Some(from), false)
             }
-            Kind::Answer(nonce) if self.open[to.index()].is_some_and(|open| open.nonce == nonce) => (Some(to), true),
+            Kind::Answer(nonce) if self.detector.awaits(to, nonce) => (Some(to), true),
             Kind::Answer(_) | Kind::Notice => (None, false),
         };
         let delay = if kind == Kind::Notice { delays.notice } else { delays.reply };
@@ -285,7 +256,7 @@ impl Network {
         let fate = self.route(from, to, payload, Due { time: self.now + u64::from(delay), to, delays, what });
         let decides = match (asker, fate) {
             (Some(asker), Fate::NoReceiver | Fate::Lost) => self.give_up(asker).is_some(),
-            (Some(asker), Fate::Due(_)) if answers => self.open[asker.index()].take().is_some(),
+            (Some(asker), Fate::Due(_)) if answers => self.detector.open[asker.index()].take().is_some(),
             _ => false,
         };
         Sent { fate, decides }
@@ -293,8 +264,7 @@ impl Network {
 
     #[inline(always)]
     fn route(&mut self, from: Ident, to: Ident, payload: &[u8], due: Due) -> Fate {
-        if self.losing.contains(from) || self.cut.contains(from) != self.cut.contains(to) {
-            self.losing.remove(from);
+        if self.faults.lose(from, to) {
             return Fate::Lost;
         }
         match self.core.send(address(from), address(to), payload, due.time).1 {
@@ -317,9 +287,8 @@ impl Network {
     fn give_up(&mut self, asker: Ident) -> Option<Nonce> {
         // Who has gone is told nothing.
         self.connections[asker.index()]?;
-        let Open { on, nonce, delays } = self.open[asker.index()].take()?;
-        let (time, unnoticed) = (self.now + u64::from(delays.reply), self.unnoticed(on));
-        self.mistaken |= unnoticed;
+        let (Open { nonce, delays, .. }, unnoticed) = self.detector.give_up(asker, self.now)?;
+        let time = self.now + u64::from(delays.reply);
         let what = if unnoticed { Coming::Unnoticed(nonce) } else { Coming::Unanswered(nonce) };
         self.enter(Due { time, to: asker, delays, what });
         Some(nonce)
@@ -357,19 +326,5 @@ impl Network {
         let Some(due) = self.agenda.last() else { return false };
         self.now = self.now.max(due.time);
         true
-    }
-
-    /// Has the next datagram of this node lost.
-    pub fn lose_next(&mut self, node: Ident) {
-        self.losing.insert(node);
-    }
-
-    /// Puts the node on the far side of the partition, or back.
-    pub fn set_cut(&mut self, node: Ident, cut: bool) {
-        if cut {
-            self.cut.insert(node);
-        } else {
-            self.cut.remove(node);
-        }
     }
 }

@@ -41,9 +41,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fmt::{self, Write as _};
+mod log;
 
 use weft_net::VAddr;
+
+use log::{Log, Queued, Sending};
 
 use crate::protocol::replica::Message;
 use crate::protocol::wire;
@@ -53,14 +55,8 @@ use crate::truth::snapshot::Pointers;
 use crate::world::network::{Fate, address};
 use crate::world::trace::{Event, Observer};
 
-/// The broker of the log adds no delay of its own to the time that a send names.
-const HEADER: &str = r#"{"format":"weft-log","version":2,"seed":0,"net":"latency=fixed:0","window_ns":0,"meta":{}}"#;
-
 /// The connection of the observer, which is the first one.
 const OBSERVER: u64 = 0;
-
-/// The start of a 64-bit FNV-1a hash, and its multiplier.
-const FNV: (u64, u64) = (0xcbf2_9ce4_8422_2325, 0x0000_0100_0000_01b3);
 
 /// Why a run cannot be written as a weft-log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,32 +77,12 @@ pub enum Inexpressible {
     },
 }
 
-/// Where a datagram waits, as in the broker's queues.
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    at: Ident,
-    due: u64,
-    tie: u64,
-}
-
 /// Writes down a run. It is an [`Observer`] of the run, and has to see it from the start.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    log: String,
-    chain: u64,
-    /// How many operations there are.
-    operations: u64,
-    /// The latest delivery so far.
-    vt: u64,
-    sent: u64,
-    /// How many datagrams have been queued.
-    ties: u64,
-    /// How many datagrams have been sent on each channel; the last receiver is the observer.
-    channels: [[u64; MAX_IDENTS + 1]; MAX_IDENTS],
+    log: Log,
     /// The connection of each node that has one.
     connections: [Option<u64>; MAX_IDENTS],
-    /// How many connections there have been.
-    opened: u64,
     queued: Vec<Queued>,
     /// The date of the last report.
     date: u32,
@@ -118,22 +94,15 @@ pub struct Recording {
 impl Default for Recording {
     fn default() -> Self {
         let mut recording = Self {
-            log: format!("{HEADER}\n"),
-            chain: fnv(FNV.0, HEADER),
-            operations: 0,
-            vt: 0,
-            sent: 0,
-            ties: 0,
-            channels: [[0; MAX_IDENTS + 1]; MAX_IDENTS],
+            log: Log::default(),
             connections: [None; MAX_IDENTS],
-            opened: 0,
             queued: Vec::new(),
             date: 0,
             members: IdentSet::EMPTY,
             dead: IdentSet::EMPTY,
             problem: None,
         };
-        recording.connect(observer());
+        recording.log.connect(observer());
         recording
     }
 }
@@ -144,70 +113,28 @@ impl Recording {
     /// # Errors
     ///
     /// If the run did what a weft-log cannot say: the first such thing.
-    pub fn finish(mut self) -> Result<String, Inexpressible> {
-        let (events, sent) = (self.operations + 1, self.sent);
-        self.append(format_args!(r#"{{"k":"end","events":{events},"sent":{sent},"dropped":0}}"#));
-        self.problem.map_or(Ok(self.log), Err)
-    }
-
-    /// Writes an operation with its number, the time, and the hash.
-    fn append(&mut self, event: fmt::Arguments<'_>) {
-        let (number, vt) = (self.operations, self.vt);
-        let record = format!(r#"{{"op":{number},"vt":{vt},"e":{event}"#);
-        self.chain = fnv(fnv(self.chain, &record), "}");
-        let _ = writeln!(self.log, r#"{record},"chain":"{:016x}"}}"#, self.chain);
-        self.operations += 1;
-    }
-
-    /// Opens the next connection, at this address, and returns its number.
-    fn connect(&mut self, at: VAddr) -> u64 {
-        let conn = self.opened;
-        self.opened += 1;
-        self.append(format_args!(r#"{{"k":"connect","conn":{conn}}}"#));
-        self.append(format_args!(r#"{{"k":"bind","conn":{conn},"addr":{}}}"#, Json(at)));
-        conn
+    pub fn finish(self) -> Result<String, Inexpressible> {
+        self.problem.map_or_else(|| Ok(self.log.finish()), Err)
     }
 
     fn enter(&mut self, node: Ident) {
-        self.connections[node.index()] = Some(self.connect(address(node)));
-    }
-
-    /// Writes a send to this connection, due then; without either, to nobody.
-    fn send(&mut self, from: Ident, to: VAddr, channel: usize, payload: &[u8], due: Option<(u64, u64)>) {
-        let Some(conn) = self.connections[from.index()] else { return };
-        let seq = self.channels[from.index()][channel];
-        self.channels[from.index()][channel] += 1;
-        self.sent += 1;
-        let (time, outcome) = match due {
-            Some((to_conn, time)) => {
-                let tie = self.ties;
-                self.ties += 1;
-                self.vt = self.vt.max(time);
-                (time, format!(r#"{{"kind":"enqueued","to_conn":{to_conn},"deliv_ns":{time},"tie":{tie}}}"#))
-            }
-            None => (self.vt, r#"{"kind":"no_receiver"}"#.to_owned()),
-        };
-        self.append(format_args!(
-            r#"{{"k":"send","conn":{conn},"src":{},"dst":{},"chan_seq":{seq},"send_vt":{time},"payload":"{}","outcome":{outcome}}}"#,
-            Json(address(from)),
-            Json(to),
-            Hex(payload),
-        ));
+        self.connections[node.index()] = Some(self.log.connect(address(node)));
     }
 
     fn sent(&mut self, from: Ident, to: Ident, message: Message, fate: Fate) {
-        let due = match (fate, self.connections[to.index()]) {
-            (Fate::Due(due), Some(conn)) => {
-                self.queued.push(Queued { at: to, due, tie: self.ties });
-                Some((conn, due))
-            }
-            (Fate::Lost, _) => {
-                self.problem = Some(Inexpressible::Lost { from, to });
-                return;
-            }
-            _ => None,
-        };
-        self.send(from, address(to), to.index(), &wire::encode(&message), due);
+        if fate == Fate::Lost {
+            self.problem = Some(Inexpressible::Lost { from, to });
+            return;
+        }
+        let Some(conn) = self.connections[from.index()] else { return };
+        let payload = &wire::encode(&message);
+        let sending = Sending { conn, from, to: address(to), channel: to.index(), payload };
+        if let (Fate::Due(due), Some(to_conn)) = (fate, self.connections[to.index()]) {
+            let tie = self.log.send(sending, Some((to_conn, due)));
+            self.queued.push(Queued { at: to, due, tie });
+        } else {
+            self.log.send(sending, None);
+        }
     }
 
     fn received(&mut self, at: Ident, from: Ident, message: Message) {
@@ -215,13 +142,8 @@ impl Recording {
         // What comes out of a queue is what is due first, and of that what was put in first.
         let waiting = self.queued.iter().enumerate().filter(|(_, queued)| queued.at == at);
         let Some((index, _)) = waiting.min_by_key(|(_, queued)| (queued.due, queued.tie)) else { return };
-        let Queued { due, tie, .. } = self.queued.remove(index);
-        self.append(format_args!(
-            r#"{{"k":"recv","conn":{conn},"blocking":false,"outcome":{{"kind":"delivered","src":{},"dst":{},"deliv_ns":{due},"tie":{tie},"payload":"{}"}}}}"#,
-            Json(address(from)),
-            Json(address(at)),
-            Hex(&wire::encode(&message)),
-        ));
+        let queued = self.queued.remove(index);
+        self.log.receive(conn, from, queued, &wire::encode(&message));
     }
 
     /// Writes that a node reports itself, alive with these pointers, or as failing.
@@ -234,8 +156,10 @@ impl Recording {
             }
             None => format!("RPT {node} {} 0 -1 -1 -1", self.date),
         };
+        let Some(conn) = self.connections[node.index()] else { return };
+        let sending = Sending { conn, from: node, to: observer(), channel: MAX_IDENTS, payload: report.as_bytes() };
         // At once: it is not to move the time.
-        self.send(node, observer(), MAX_IDENTS, report.as_bytes(), Some((OBSERVER, self.vt)));
+        self.log.send(sending, Some((OBSERVER, self.log.vt())));
     }
 
     fn changed(&mut self, node: Ident, pointers: Pointers) {
@@ -292,7 +216,7 @@ impl Observer for Recording {
         }
         if let Some(conn) = self.connections[node.index()].take() {
             self.queued.retain(|queued| queued.at != node);
-            self.append(format_args!(r#"{{"k":"disconnect","conn":{conn}}}"#));
+            self.log.disconnect(conn);
         }
     }
 }
@@ -300,27 +224,4 @@ impl Observer for Recording {
 /// The address of the observer, next to those of the nodes.
 fn observer() -> VAddr {
     VAddr::new(address(Ident::default()).ip + 16, 1)
-}
-
-/// Goes on with an FNV-1a hash.
-fn fnv(hash: u64, text: &str) -> u64 {
-    text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV.1))
-}
-
-/// An address as JSON.
-struct Json(VAddr);
-
-impl fmt::Display for Json {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, r#"{{"ip":{},"port":{}}}"#, self.0.ip, self.0.port)
-    }
-}
-
-/// Bytes in hexadecimal digits.
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
