@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use chord_fuzz::finding::repairs::Repairs;
+use chord_fuzz::judge::{Options, Target};
 
-use super::{Status, input, put};
+use super::input::{self, directory_target, tell_repairs};
+use super::{Status, put};
 
 const AFTER_HELP: &str = "\
 OUT gets the canonical bytes of the schedule. It is replaced as a whole or not
@@ -19,7 +22,9 @@ The text form, as `disassemble` and `normalize` print it:
   stabilize 1 delay 2 notice 5    notice: the delay of the notification
   adopt 1, reconcile 1, update 1, flush 1, fail 1, lose 1, cut 1, mend 1
 Each on a line of its own, and the header first; `#` starts a comment. What a
-run cannot do, it repairs: `explain` says where.
+run cannot do, it repairs. A line on standard error says how many steps, if it
+is known of which target this is an input: by --version, or by the name of a
+directory above OUT or IN. --strict refuses the text at the first such step.
 
 Exit status:
   0    OUT is written
@@ -33,6 +38,14 @@ Example:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Assemble {
+    /// The target, as for `chord-fuzz replay`
+    #[arg(long, value_name = "V")]
+    version: Option<Target>,
+
+    /// Refuse a text at the first step that a run would repair
+    #[arg(long)]
+    strict: bool,
+
     /// The text, at most 64 KiB, or `-` for standard input
     #[arg(value_name = "IN")]
     file: PathBuf,
@@ -48,7 +61,18 @@ impl Assemble {
     ///
     /// If the text cannot be read or says something else, or the output cannot be written; then it is left as it was.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let schedule = input::text(&self.file).with_context(|| self.file.display().to_string())?;
+        let named = || self.file.display().to_string();
+        let (schedule, text) = input::text(&self.file).with_context(named)?;
+        let above = || [&self.out, &self.file].into_iter().find_map(|file| directory_target(file).ok());
+        match self.version.or_else(above) {
+            Some(target) => {
+                let options = Options { faults: true, ..Options::default() };
+                let repairs = Repairs::of(target, &schedule, &options);
+                tell_repairs(&self.file, text, &repairs, self.strict).with_context(named)?;
+            }
+            None if self.strict => bail!("what is repaired depends on the target: give --version"),
+            None => {}
+        }
         put(&self.out, &schedule.encode())?;
         Ok(Status::Passed)
     }

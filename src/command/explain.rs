@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use anyhow::Context as _;
 use chord_fuzz::finding::report;
 use chord_fuzz::finding::story::{Broken, Story, What};
 use chord_fuzz::judge::Target;
@@ -47,6 +46,9 @@ property does not hold; after one that puts the network beyond repair, and after
 all later ones, fair maintenance, in a model without messages, would not make it
 ideal. The documentation of the library resolves the tags of sources, as in Z12.
 
+A text has said on standard error how many of its steps are repaired; --strict
+refuses it at the first, and says why.
+
 FILE is taken for text, as `normalize` prints it, if it is UTF-8 and its first
 word outside of comments is one that begins such a line; otherwise for bytes.
 
@@ -81,6 +83,10 @@ pub struct Explain {
     #[command(flatten)]
     conditions: Conditions,
 
+    /// Refuse a text at the first step that a run would repair
+    #[arg(long)]
+    strict: bool,
+
     /// Print JSON instead
     #[arg(long)]
     json: bool,
@@ -101,9 +107,8 @@ impl Explain {
     /// If the input cannot be read, if `CHORD_FUZZ_ONLY` is set to something that is no property, and if standard output
     /// takes no more.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let (target, schedule) =
-            Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
         let options = self.conditions.options()?;
+        let (target, schedule) = Inputs::new(self.version).open_told(&self.file, &options, self.strict)?;
         let story = Story::of(target, &schedule, &options);
         if self.json {
             print(&serde_json::to_string(&story)?)?;

@@ -7,11 +7,14 @@ use std::path::{Component, Path, absolute};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Context as _;
+use chord_fuzz::finding::repairs::Repairs;
 use chord_fuzz::judge::{Only, Options, Target};
-use chord_fuzz::schedule::text::{ParseError, is_text};
-use chord_fuzz::schedule::{MAX_BYTES, Schedule};
+use chord_fuzz::schedule::text::{self, ParseError, is_text};
+use chord_fuzz::schedule::{MAX_BYTES, Schedule, Setup};
 use chord_fuzz::search::fuzzing::ONLY;
 use chord_fuzz::world;
+
+use super::{one_line, tell};
 
 /// Under which conditions an input is run: what its bytes do not say.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -84,11 +87,26 @@ impl Inputs {
 
     /// What the file is an input of, and the schedule in it, as bytes or [as text](is_text). `-` is standard input, once.
     pub fn open(&mut self, file: &Path) -> Result<(Target, Schedule), Problem> {
+        self.opened(file).map(|(target, schedule, _)| (target, schedule))
+    }
+
+    /// The same, and [says](tell_repairs) how many steps of a text are repaired.
+    pub fn open_told(&mut self, file: &Path, options: &Options, strict: bool) -> anyhow::Result<(Target, Schedule)> {
+        let named = || file.display().to_string();
+        let (target, schedule, text) = self.opened(file).with_context(named)?;
+        if let Some(text) = text {
+            tell_repairs(file, text, &Repairs::of(target, &schedule, options), strict).with_context(named)?;
+        }
+        Ok((target, schedule))
+    }
+
+    fn opened(&mut self, file: &Path) -> Result<Opened, Problem> {
         if file == Path::new("-") {
             // Before it is read: who has forgotten the version should not have to type an input first.
             let target = self.version.ok_or(Problem::NoDirectory)?;
             let stdin = self.stdin.take().ok_or(Problem::ReadAlready)?;
-            return Ok((target, either(head(stdin, MAX_TEXT + 1)?)?));
+            let (schedule, text) = either(head(stdin, MAX_TEXT + 1)?)?;
+            return Ok((target, schedule, text));
         }
         // Read first: that a file is missing is the better thing to say of it than what its directory is called.
         let bytes = head(File::open(file)?, MAX_TEXT + 1)?;
@@ -103,13 +121,51 @@ pub fn kept(version: Option<Target>, file: &Path) -> Result<(Target, Schedule), 
     match bytes.len() {
         0 => Err(Problem::Empty),
         len if len > MAX_TEXT => Err(Problem::Huge),
-        _ => input_of(version, file, bytes),
+        _ => input_of(version, file, bytes).map(|(target, schedule, _)| (target, schedule)),
     }
 }
 
-fn input_of(version: Option<Target>, file: &Path, bytes: Vec<u8>) -> Result<(Target, Schedule), Problem> {
+/// A target, a schedule, and the text that it is written in, if it is one.
+type Opened = (Target, Schedule, Option<String>);
+
+fn input_of(version: Option<Target>, file: &Path, bytes: Vec<u8>) -> Result<Opened, Problem> {
     let target = version.map_or_else(|| directory_target(file), Ok)?;
-    Ok((target, either(bytes)?))
+    let (schedule, text) = either(bytes)?;
+    Ok((target, schedule, text))
+}
+
+/// Says in a line on standard error how many steps of a text are repaired. A strict reader refuses it at the first.
+pub fn tell_repairs(file: &Path, text: String, repairs: &Repairs, strict: bool) -> Result<(), Problem> {
+    if repairs.is_empty() {
+        return Ok(());
+    }
+    if strict {
+        return Err(refusal(text, repairs));
+    }
+    let all = text::lines(&text).filter(|(.., word)| !text::is_header(word)).count();
+    let start = if repairs.start.is_some() { "the start and " } else { "" };
+    let steps = repairs.steps.len();
+    let note = format!("{}: repaired {start}{steps} of {all} steps; --strict says why", file.display());
+    tell(one_line(&note));
+    Ok(())
+}
+
+/// The first repair, as what is wrong in the text.
+fn refusal(text: String, repairs: &Repairs) -> Problem {
+    let (at, problem) = match (repairs.start, repairs.steps.first()) {
+        (Some(Setup { ring, circle, list_len, .. }), _) => (
+            text::lines(&text).next(),
+            format!(
+                "a run cannot start like this; it would with `circle {circle}`, `ring {ring}` and `lists {list_len}`"
+            ),
+        ),
+        (None, Some(repair)) => {
+            (text::lines(&text).filter(|(.., word)| !text::is_header(word)).nth(repair.at), repair.to_string())
+        }
+        (None, None) => (None, String::new()),
+    };
+    let (line, column, _) = at.unwrap_or((1, 1, ""));
+    Problem::Text { error: ParseError { line, column, problem }, text }
 }
 
 /// As many bytes of a file as a schedule is made of. `-` is standard input.
@@ -118,7 +174,7 @@ pub fn raw(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The schedule of a file in text form. `-` is standard input.
-pub fn text(file: &Path) -> Result<Schedule, Problem> {
+pub fn text(file: &Path) -> Result<(Schedule, String), Problem> {
     parse(read(file, MAX_TEXT + 1)?)
 }
 
@@ -150,17 +206,23 @@ pub fn head(input: impl Read, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The schedule that these bytes are, or that is written in them.
-fn either(bytes: Vec<u8>) -> Result<Schedule, Problem> {
-    if is_text(&bytes) { parse(bytes) } else { Ok(Schedule::decode(&bytes)) }
+/// The schedule that these bytes are, or that is written in them, and then the text.
+fn either(bytes: Vec<u8>) -> Result<(Schedule, Option<String>), Problem> {
+    if !is_text(&bytes) {
+        return Ok((Schedule::decode(&bytes), None));
+    }
+    parse(bytes).map(|(schedule, text)| (schedule, Some(text)))
 }
 
-fn parse(bytes: Vec<u8>) -> Result<Schedule, Problem> {
+fn parse(bytes: Vec<u8>) -> Result<(Schedule, String), Problem> {
     if bytes.len() > MAX_TEXT {
         return Err(Problem::TooLong);
     }
     let text = String::from_utf8(bytes).map_err(|error| error.utf8_error())?;
-    text.parse().map_err(|error| Problem::Text { error, text })
+    match text.parse() {
+        Ok(schedule) => Ok((schedule, text)),
+        Err(error) => Err(Problem::Text { error, text }),
+    }
 }
 
 /// The target that the nearest directory above a file is called after that is called after one.

@@ -8,7 +8,7 @@ use chord_fuzz::schedule::MAX_BYTES;
 use chord_fuzz::world::trace::Digest;
 
 use super::input::{Conditions, Inputs};
-use super::{Status, complain, one_line, print};
+use super::{Status, blame, one_line, print};
 
 /// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
 /// own line.
@@ -38,6 +38,10 @@ Verdicts:
                                 the protocol; if something is broken,
                                 `: ccr2012/AtMostOneRing` follows
 All but a violation pass.
+
+A run repairs a step that has no effect to one that has. Of a text, a line on
+standard error says how many steps are; --strict refuses it at the first, shows
+its line, and says why.
 
 Environment:
   CHORD_FUZZ_ONLY  the only properties whose violations count, by name or as in
@@ -70,6 +74,10 @@ pub struct Replay {
     #[command(flatten)]
     conditions: Conditions,
 
+    /// Refuse a text at the first step that a run would repair
+    #[arg(long)]
+    strict: bool,
+
     /// An input, as bytes, of which only the first 194 count, or as
     /// text (see `explain`), or `-` for standard input, which needs
     /// --version
@@ -90,10 +98,10 @@ impl Replay {
         let mut inputs = Inputs::new(self.version);
         let mut status = Status::Passed;
         for file in &self.files {
-            let (target, schedule) = match inputs.open(file) {
+            let (target, schedule) = match inputs.open_told(file, &options, self.strict) {
                 Ok(input) => input,
                 Err(problem) => {
-                    complain(format_args!("{}: {problem}", file.display()));
+                    blame(&problem);
                     status = status.max(Status::Failed);
                     continue;
                 }

@@ -2,6 +2,7 @@
 //!
 //! It runs and judges schedules again as often as it likes. It knows nothing of how they were found.
 
+pub mod repairs;
 pub mod report;
 pub mod shape;
 pub mod shrink;

@@ -8,7 +8,7 @@ use crate::protocol::list::{self, ListReplica};
 use crate::protocol::replica::Replica;
 use crate::protocol::tse2017::{self, TseReplica};
 use crate::protocol::version::Rules;
-use crate::schedule::{MAX_STEPS, Op, Schedule};
+use crate::schedule::{MAX_STEPS, Op, Schedule, Step};
 use crate::truth::property::Property;
 use crate::truth::snapshot::Snapshot;
 use crate::world::trace::Observer;
@@ -113,7 +113,7 @@ fn drive<R: Replica>(
         let step = match steps.next() {
             Some(given) => {
                 let step = if options.as_given { Some(given.canonical()) } else { world.resolve(*given, setup.faults) };
-                world.observer().resolve(*given, step);
+                tell(&mut world, *given, step, setup.faults);
                 let Some(step) = step else { continue };
                 step
             }
@@ -154,6 +154,16 @@ fn drive<R: Replica>(
     let verdict = if assumptions.hold() { options.only.verdict(breach, &network) } else { Verdict::Outside(breach) };
     let (verdict, proof) = prove_lost(target, verdict, &network, options.networks);
     Outcome { verdict, executed, assumptions, network, settled, proof }
+}
+
+/// Tells the observer what a given step comes to, and why if it wants to know.
+#[inline]
+fn tell<R: Replica, O: Observer>(world: &mut World<'_, R, O>, given: Step, step: Option<Step>, faults: bool) {
+    world.observer().resolve(given, step);
+    if O::ASKS_WHY && step != Some(given.canonical()) {
+        let why = world.objection(given, faults);
+        world.observer().repaired(why);
+    }
 }
 
 /// Tries all orders of maintenance on what a run breaks for good by the fair ones, and says what it comes to then.

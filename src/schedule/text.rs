@@ -81,6 +81,21 @@ impl fmt::Debug for Schedule {
     }
 }
 
+/// The lines of a text that say something: the number of each, from 1, the column in characters of its first word, from 1,
+/// and this word.
+pub fn lines(text: &str) -> impl Iterator<Item = (usize, usize, &str)> {
+    text.lines().zip(1..).filter_map(|(line, number)| {
+        let word = code(line).split_whitespace().next()?;
+        Some((number, line.chars().take_while(|c| c.is_whitespace()).count() + 1, word))
+    })
+}
+
+/// Whether this is the word that begins a line of the header.
+#[must_use]
+pub fn is_header(word: &str) -> bool {
+    HEADERS.contains(&word)
+}
+
 /// Where and why a text is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
@@ -188,7 +203,7 @@ impl FromStr for Schedule {
         for (line, number) in text.lines().zip(1..) {
             let mut words = Words { line: code(line), number, at: 0 };
             let Some((at, word)) = words.next() else { continue };
-            if HEADERS.contains(&word) {
+            if is_header(word) {
                 if said.contains(&word) {
                     return Err(words.error(at, format!("`{word}` has been said already")));
                 }

@@ -13,7 +13,7 @@ pub mod network;
 mod repair;
 pub mod trace;
 
-pub use repair::{action, step};
+pub use repair::{Objection, action, step};
 pub(crate) use repair::{resolve, undecided};
 
 use crate::protocol::model;

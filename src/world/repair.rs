@@ -1,5 +1,7 @@
 //! Repair: the step that has an effect now, for one that may have none.
 
+use std::fmt;
+
 use super::World;
 use crate::protocol::model::{self, Action};
 use crate::protocol::replica::Replica;
@@ -79,6 +81,105 @@ impl<R: Replica, O: Observer> World<'_, R, O> {
                 Rules::List { checks: Checks::default(), eager }
             }
             rules => rules,
+        }
+    }
+
+    /// Why a step has no effect now, if it [resolves](Self::resolve) to another or to none.
+    #[must_use]
+    pub fn objection(&self, step: Step, faults: bool) -> Objection {
+        let Step { op, node, contact, .. } = step;
+        let members = self.now.members();
+        let off_circle = |node: &Ident| !IdentSet::circle(self.now.circle()).contains(*node);
+        let named = if op == Op::Join { [node, contact] } else { [node, node] };
+        let fault = matches!(op, Op::Lose | Op::Cut | Op::Mend);
+        if fault && !faults {
+            Objection::Reliable
+        } else if !matches!(op, Op::Join | Op::Fail) && !fault && !self.has_task(op) {
+            Objection::Operation
+        } else if let Some(node) = named.into_iter().find(off_circle) {
+            Objection::Circle(node)
+        } else if op == Op::Join {
+            match () {
+                () if members.contains(node) => Objection::Member,
+                () if self.replicas[node.index()].is_some() => Objection::Joining,
+                () if self.barred.contains(node) => Objection::Barred,
+                () if members.contains(contact) => Objection::Contact(contact),
+                () => Objection::NoMember(contact, members),
+            }
+        } else if !members.contains(node) {
+            Objection::NoMember(node, members)
+        } else if op == Op::Fail {
+            Objection::Assumption
+        } else if fault {
+            Objection::Already
+        } else if !self.replicas[node.index()].as_ref().is_some_and(Replica::idle) {
+            Objection::Busy
+        } else {
+            match (self.now.pointers(node).saved.is_some(), op == Op::Adopt) {
+                (true, false) => Objection::Undecided,
+                (false, true) => Objection::Decided,
+                _ => Objection::Change,
+            }
+        }
+    }
+}
+
+/// Why a step has no effect now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// The run has no loss and no partition.
+    Reliable,
+    /// The version has no such operation.
+    Operation,
+    /// There is no such identifier on the circle.
+    Circle(Ident),
+    /// Who is to join is a member.
+    Member,
+    /// Who is to join does so already.
+    Joining,
+    /// Who is to join has failed, and may not join again.
+    Barred,
+    /// Who is named is none of these members.
+    NoMember(Ident, IdentSet),
+    /// The contact would not admit the joiner.
+    Contact(Ident),
+    /// The failure assumption (spec section 4).
+    Assumption,
+    /// An operation of the node is under way.
+    Busy,
+    /// A stabilization of the node waits to be decided.
+    Undecided,
+    /// It does not.
+    Decided,
+    /// What is asked for is so already.
+    Already,
+    /// No pointer would change.
+    Change,
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reliable => f.write_str("the run is one without loss and partition"),
+            Self::Operation => f.write_str("the version has no such operation"),
+            Self::Circle(node) => write!(f, "there is no {node} on the circle"),
+            Self::Member => f.write_str("it is a member"),
+            Self::Joining => f.write_str("it is joining already"),
+            Self::Barred => f.write_str("it has failed, and may not join again"),
+            Self::NoMember(node, members) => {
+                write!(f, "{node} is not a member; members are ")?;
+                members.iter().enumerate().try_for_each(|(n, member)| {
+                    let comma = if n == 0 { "" } else { ", " };
+                    write!(f, "{comma}{member}")
+                })
+            }
+            Self::Contact(contact) => write!(f, "{contact} would not admit it"),
+            Self::Assumption => f.write_str("the failure assumption does not let it fail"),
+            Self::Busy => f.write_str("an operation of it is under way"),
+            Self::Undecided => f.write_str("it has a candidate to adopt first"),
+            Self::Decided => f.write_str("it has no candidate to adopt"),
+            Self::Already => f.write_str("so it is already"),
+            Self::Change => f.write_str("no pointer would change"),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::protocol::replica::{Answer, Ask, Message, Nonce};
 use crate::schedule::{Setup, Step};
 use crate::truth::ident::Ident;
 use crate::truth::snapshot::{Pointers, Snapshot};
+use crate::world::Objection;
 use crate::world::network::Fate;
 
 /// One event of a run.
@@ -135,6 +136,12 @@ pub trait Observer {
 
     /// Takes what a step of the schedule, as given, comes to, before that is executed; `None` if it comes to nothing.
     fn resolve(&mut self, _given: Step, _executed: Option<Step>) {}
+
+    /// Whether it wants to be told why steps are repaired, which takes its time.
+    const ASKS_WHY: bool = false;
+
+    /// Takes why the step that has just been [resolved](Self::resolve) is not done as it is given.
+    fn repaired(&mut self, _why: Objection) {}
 
     /// Takes the new time when nothing is left to do but to wait for what is on its way.
     fn wait(&mut self, _now: u64) {}
