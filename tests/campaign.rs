@@ -12,17 +12,30 @@ use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use expect_test::expect;
 
-/// A run that was killed in the middle of a line, and the one that went on.
+/// A run that was killed in the middle of a line, and the one that went on, in which two jobs crashed, the last one too.
 const LOG: &str = "\
 INFO: Running with entropic power schedule (0xFF, 100).
 INFO: -fork=2: fuzzing in separate process(s)
 #6411: cov: 789 ft: 944 corp: 63 exec/s: 3205 oom/timeout/crash: 0/0/0 time: 2s job: 1 dft_time: 0
 KNOWN: ccr2012/AtMostOneRing 1024
 #13730: cov: 824 ft: 1345 corp: 224 exec/s: 2439 oom/timeout/crash: 0/0/0 time: 2s job: 2 dft_time: 0
-#15397: cov: 829 ft: 1395 corp: 264 exec/s: 416 oom/timeout/crash: 0/1/2 time: 9s job: 3 dft_time: 0
+#15397: cov: 829 ft: 1395 corp: 264 exec/s: 416 oom/timeout/crash: 0/1/0 time: 9s job: 3 dft_time: 0
 #16000: cov: 829 ft: 13
 INFO: -fork=2: fuzzing in separate process(s)
-#2603: cov: 829 ft: 1395 corp: 264 exec/s: 416 oom/timeout/crash: 0/0/1 time: 11s job: 1 dft_time: 0
+#1302: cov: 829 ft: 1395 corp: 264 exec/s: 416 oom/timeout/crash: 0/0/0 time: 6s job: 1 dft_time: 0
+==21648== ERROR: libFuzzer: deadly signal
+#2603: cov: 829 ft: 1395 corp: 264 exec/s: 416 oom/timeout/crash: 0/0/1 time: 11s job: 2 dft_time: 0
+==21654== ERROR: libFuzzer: deadly signal
+";
+
+/// As libFuzzer printed it: four jobs of `ccr2012` with a pin. Job 14 was ended by `kill -9`.
+const KILLED: &str = "\
+#11301: cov: 889 ft: 1870 corp: 342 exec/s: 0 oom/timeout/crash: 0/0/12 time: 5s job: 13 dft_time: 0
+==21696== ERROR: libFuzzer: deadly signal
+#11301: cov: 889 ft: 1870 corp: 342 exec/s: 0 oom/timeout/crash: 0/0/13 time: 5s job: 14 dft_time: 0
+#11527: cov: 889 ft: 1870 corp: 342 exec/s: 0 oom/timeout/crash: 0/0/14 time: 6s job: 15 dft_time: 0
+==21711== ERROR: libFuzzer: deadly signal
+#12055: cov: 889 ft: 1870 corp: 342 exec/s: 0 oom/timeout/crash: 0/0/15 time: 6s job: 16 dft_time: 0
 ";
 
 fn campaign(dir: &Path, args: &[&str]) -> Assert {
@@ -52,9 +65,10 @@ fn counts_what_all_runs_have_done() {
         edges                    829
         features               1,395
         corpus                   264
-        crashes                    3
+        crashes                    2
         timeouts                   1
         out of memory              0
+        killed                     0
     "#]]
     .assert_eq(stdout(&told));
     let svg = fs::read_to_string(dir.path().join("plot.svg")).unwrap();
@@ -62,6 +76,15 @@ fn counts_what_all_runs_have_done() {
     for text in ["executions/s", "features", "15,000"] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
+}
+
+#[test]
+fn a_killed_job_is_no_crash() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("log"), KILLED).unwrap();
+    let told = campaign(dir.path(), &["log"]).code(0).stderr("");
+    let counts = "crashes                    2\ntimeouts                   0\nout of memory              0\nkilled                     1\n";
+    assert!(stdout(&told).ends_with(counts), "{told}");
 }
 
 #[test]

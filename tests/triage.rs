@@ -284,8 +284,8 @@ fn what_cannot_be_told_apart_is_told() {
     fs::write(dir.path().join("inbox/crash"), bytes(TWO_RINGS)).unwrap();
     let assert = triaged(dir.path(), &["missing", "inbox", "found/sigcomm2001"]).code(2);
     expect![[r#"
-        error: missing: No such file or directory (os error 2)
         error: inbox/crash: its directory `inbox` is not called like a target: give --version
+        error: missing: No such file or directory (os error 2)
     "#]]
     .assert_eq(stderr(&assert));
     assert_eq!(

@@ -17,7 +17,8 @@ LOG is what libFuzzer prints in fork mode (-fork=N, or `cargo fuzz run --jobs
 N`), of one run or of several one after the other, as when a campaign is killed
 and resumed. All other lines are ignored. Prints how many runs there were, their
 executions and seconds in all, what was covered at last, and how many jobs ended
-in a crash, a timeout, or for want of memory.
+in a crash, a timeout, or for want of memory. libFuzzer takes a job for crashed
+that was killed from outside; one that said of no error is `killed` here.
 
 Exit status:
   0  it is printed
@@ -51,8 +52,11 @@ struct Pulse {
     corpus: u64,
     out_of_memory: u64,
     timeouts: u64,
-    crashes: u64,
+    /// The jobs before this one that failed in any other way.
+    failures: u64,
     seconds: u64,
+    /// Whether an error of this job is told below the line.
+    told: bool,
 }
 
 impl Pulse {
@@ -71,7 +75,7 @@ impl Pulse {
                 "oom/timeout/crash:" => {
                     let mut counts = value.split('/').map(str::parse);
                     let mut next = || counts.next()?.ok();
-                    (pulse.out_of_memory, pulse.timeouts, pulse.crashes) = (next()?, next()?, next()?);
+                    (pulse.out_of_memory, pulse.timeouts, pulse.failures) = (next()?, next()?, next()?);
                 }
                 "time:" => pulse.seconds = value.strip_suffix('s')?.parse().ok()?,
                 _ => continue,
@@ -87,10 +91,15 @@ fn read(log: &Path) -> anyhow::Result<Vec<Vec<Pulse>>> {
     let bytes = head(File::open(log)?, LONGEST_LOG + 1)?;
     ensure!(bytes.len() <= LONGEST_LOG, "longer than {LONGEST_LOG} bytes");
     let mut runs: Vec<Vec<Pulse>> = Vec::new();
-    for pulse in String::from_utf8_lossy(&bytes).lines().filter_map(Pulse::read) {
-        match runs.last_mut() {
-            Some(run) if run.last().is_some_and(|last| last.executions <= pulse.executions) => run.push(pulse),
-            _ => runs.push(vec![pulse]),
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        if let Some(pulse) = Pulse::read(line) {
+            match runs.last_mut() {
+                Some(run) if run.last().is_some_and(|last| last.executions <= pulse.executions) => run.push(pulse),
+                _ => runs.push(vec![pulse]),
+            }
+        } else if let Some(last) = runs.last_mut().and_then(|run| run.last_mut()) {
+            // What fork mode takes over from the log of a job that failed. One that was killed has not said why.
+            last.told |= line.contains("ERROR:") || line.contains("runtime error:");
         }
     }
     Ok(runs)
@@ -112,6 +121,9 @@ impl Campaign {
         }
         let total = |count: fn(&Pulse) -> u64| runs.iter().filter_map(|run| run.last()).map(count).sum::<u64>();
         let (executions, seconds) = (total(|pulse| pulse.executions), total(|pulse| pulse.seconds));
+        let crashes = runs.iter().flatten().filter(|pulse| pulse.told).count();
+        let killed = |pair: &&[Pulse]| pair[0].failures < pair[1].failures && !pair[0].told;
+        let killed = runs.iter().flat_map(|run| run.windows(2)).filter(killed).count();
         let rows = [
             ("runs", runs.len() as u64),
             ("executions", executions),
@@ -120,9 +132,10 @@ impl Campaign {
             ("edges", last.edges),
             ("features", last.features),
             ("corpus", last.corpus),
-            ("crashes", total(|pulse| pulse.crashes)),
+            ("crashes", crashes as u64),
             ("timeouts", total(|pulse| pulse.timeouts)),
             ("out of memory", total(|pulse| pulse.out_of_memory)),
+            ("killed", killed as u64),
         ];
         for (name, number) in rows {
             print(&format!("{name:13}  {:>13}", HumanCount(number).to_string()))?;
@@ -220,8 +233,9 @@ mod tests {
             corpus: 63,
             out_of_memory: 1,
             timeouts: 2,
-            crashes: 3,
+            failures: 3,
             seconds: 25,
+            told: false,
         };
         assert_eq!(Pulse::read(line), Some(pulse));
         for line in ["#6411: cov: 789 ft: 944", "#1024\tpulse  cov: 834 ft: 1481 corp: 337/12Kb", "#x: cov: 1", "", "#"]

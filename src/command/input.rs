@@ -1,9 +1,10 @@
 //! Where the subcommands get their inputs from.
 
+use std::collections::BTreeMap;
 use std::env;
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read, Stdin};
-use std::path::{Component, Path, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Context as _;
@@ -13,6 +14,7 @@ use chord_fuzz::schedule::text::{self, ParseError, is_text};
 use chord_fuzz::schedule::{MAX_BYTES, Schedule, Setup};
 use chord_fuzz::search::fuzzing::ONLY;
 use chord_fuzz::world;
+use walkdir::WalkDir;
 
 use super::{one_line, tell};
 
@@ -223,6 +225,31 @@ fn parse(bytes: Vec<u8>) -> Result<(Schedule, String), Problem> {
         Ok(schedule) => Ok((schedule, text)),
         Err(error) => Err(Problem::Text { error, text }),
     }
+}
+
+/// All that is below the paths and no directory, each once and in order: of which type it is, or why it cannot be listed.
+pub fn files(paths: &[PathBuf], follow_links: bool) -> BTreeMap<PathBuf, Result<FileType, String>> {
+    let mut files = BTreeMap::new();
+    for path in paths {
+        for entry in WalkDir::new(path).follow_links(follow_links) {
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) => {
+                    let file_type = entry.file_type();
+                    files.insert(entry.into_path(), Ok(file_type));
+                }
+                Err(error) => {
+                    let problem = match (error.loop_ancestor(), error.io_error()) {
+                        (Some(ancestor), _) => format!("a link back to {}", ancestor.display()),
+                        (None, Some(error)) => error.to_string(),
+                        (None, None) => error.to_string(),
+                    };
+                    files.insert(error.path().unwrap_or(path).to_owned(), Err(problem));
+                }
+            }
+        }
+    }
+    files
 }
 
 /// The target that the nearest directory above a file is called after that is called after one.

@@ -15,9 +15,8 @@ use clap::ValueHint;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use serde::Serialize;
 use textwrap::fill;
-use walkdir::WalkDir;
 
-use super::input::{self, MAX_TEXT, only};
+use super::input::{self, MAX_TEXT, files, only};
 use super::{Status, complain, one_line, progress, write};
 
 /// The columns of a page.
@@ -100,13 +99,18 @@ impl Stats {
     /// takes no more.
     pub fn run(&self) -> anyhow::Result<Status> {
         let options = Options { only: only()?, ..Options::default() };
-        let files = files(&self.directories);
+        let files = files(&self.directories, true);
         anyhow::ensure!(!files.is_empty(), "there is no file in these directories");
         let bar = progress(files.len() as u64);
         let inputs: Vec<_> = files
             .into_par_iter()
-            .map(|(path, found)| {
-                let input = found.and_then(|()| Input::run(self.version, &path, &options));
+            .map(|(path, listed)| {
+                let input = match listed {
+                    // Opening a pipe would wait for a writer.
+                    Ok(file_type) if !file_type.is_file() => Err("not a regular file".to_owned()),
+                    Ok(_) => Input::run(self.version, &path, &options),
+                    Err(problem) => Err(problem),
+                };
                 bar.inc(1);
                 (path, input)
             })
@@ -133,33 +137,6 @@ impl Stats {
         write(io::stdout().lock(), text.as_bytes())?;
         Ok(status)
     }
-}
-
-/// The files below the directories, each once, and what is wrong with those that cannot be read as such.
-fn files(directories: &[PathBuf]) -> BTreeMap<PathBuf, Result<(), String>> {
-    let mut files = BTreeMap::new();
-    for directory in directories {
-        for entry in WalkDir::new(directory).follow_links(true) {
-            match entry {
-                Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) => {
-                    // Opening a pipe would wait for a writer.
-                    let regular = entry.file_type().is_file().then_some(());
-                    files.insert(entry.into_path(), regular.ok_or_else(|| "not a regular file".to_owned()));
-                }
-                Err(error) => {
-                    let path = error.path().unwrap_or(directory).to_owned();
-                    let problem = match (error.loop_ancestor(), error.io_error()) {
-                        (Some(ancestor), _) => format!("a link back to {}", ancestor.display()),
-                        (None, Some(error)) => error.to_string(),
-                        (None, None) => error.to_string(),
-                    };
-                    files.insert(path, Err(problem));
-                }
-            }
-        }
-    }
-    files
 }
 
 /// An input, and what its run reaches.

@@ -15,9 +15,8 @@ use clap::builder::RangedU64ValueParser;
 use indicatif::HumanCount;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
-use walkdir::WalkDir;
 
-use super::input::{Problem, directory_target, only, raw};
+use super::input::{Problem, directory_target, files, only, raw};
 use super::{Status, complain, one_line, print, progress, save};
 
 /// The most bytes of an input of libFuzzer's, unless it is told otherwise (its flag `-max_len`).
@@ -104,10 +103,10 @@ impl Triage {
     pub fn run(&self) -> anyhow::Result<Status> {
         let pool = ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build().context("--jobs")?;
         let only = only()?;
-        let (files, mut status) = self.files();
+        let mut status = Status::Passed;
         let (mut inputs, mut others) = (Inputs::default(), Vec::new());
-        for file in files {
-            match self.read(&file) {
+        for (file, listed) in files(&self.paths, false) {
+            match listed.and_then(|_| self.read(&file).map_err(|problem| problem.to_string())) {
                 Ok(Read::Input(target, schedule)) => {
                     inputs.files.push(file);
                     inputs.schedules.push((target, schedule));
@@ -148,29 +147,6 @@ impl Triage {
             report.print_table()?;
         }
         Ok(status)
-    }
-
-    /// All files that the arguments name, in order. What cannot be listed is told at once.
-    fn files(&self) -> (BTreeSet<PathBuf>, Status) {
-        let (mut files, mut status) = (BTreeSet::new(), Status::Passed);
-        for path in &self.paths {
-            for entry in WalkDir::new(path) {
-                match entry {
-                    Ok(entry) if entry.file_type().is_dir() => {}
-                    Ok(entry) => {
-                        files.insert(entry.into_path());
-                    }
-                    Err(error) => {
-                        let at = error.path().unwrap_or(path).display().to_string();
-                        // The other kind of error is a loop of links, and none but the arguments are followed.
-                        let error = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
-                        complain(format_args!("{at}: {error}"));
-                        status = Status::Failed;
-                    }
-                }
-            }
-        }
-        (files, status)
     }
 
     /// Reads what counts of a file that may be an input. Nothing is opened that might never end or begin.
