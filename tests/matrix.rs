@@ -14,7 +14,7 @@ use assert_cmd::assert::Assert;
 use chord_fuzz::judge::{Only, Options, Target, Verdict, run};
 use chord_fuzz::schedule::Op;
 use chord_fuzz::search::fuzzing::ONLY;
-use chord_fuzz::search::matrix::{Cell, Network, Plan, VERSIONS, fill};
+use chord_fuzz::search::matrix::{Cell, Network, Plan, VERSIONS, share};
 use expect_test::expect;
 use serde_json::Value;
 
@@ -111,6 +111,61 @@ fn the_matrix_of_two_versions() {
     "#]].assert_eq(&one.1["tse2017.lossy.no-rejoin.invariant.txt"]);
 }
 
+/// However far it came, and with a last line that was torn, it comes to what it comes to in one go.
+#[test]
+fn an_interrupted_matrix_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let matrix = |out: &Path, more: &[&str]| {
+        let args = ["matrix", "--version", "sigcomm2001", "--runs", "300", "--out", out.to_str().unwrap()];
+        chord_fuzz(&[&args, more].concat())
+    };
+    let [whole, resumed] = ["whole", "resumed"].map(|name| dir.path().join(name));
+    let expected = stdout(&matrix(&whole, &[]).code(0)).to_owned();
+    assert!(!whole.join("matrix.state").exists());
+
+    // Its last text cannot be written in the place of a directory, when all is swept.
+    let text = files(&whole).into_keys().rfind(|name| name.starts_with("sigcomm2001.")).unwrap();
+    fs::create_dir_all(resumed.join(&text)).unwrap();
+    matrix(&resumed, &[]).code(2);
+    fs::remove_dir(resumed.join(&text)).unwrap();
+    let file = resumed.join("matrix.state");
+    let state = fs::read_to_string(&file).unwrap();
+    let lines: Vec<_> = state.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 8);
+
+    for kept in [0, 3, 8] {
+        let torn = lines.get(kept).map_or("", |line| &line[..line.len() / 2]);
+        fs::write(&file, lines[..kept].concat() + torn).unwrap();
+        let assert = matrix(&resumed, &["--jobs", "1"]).code(0);
+        let told = match kept {
+            0 => "8 cells, 2,400 runs: about 1 min of one processor\n",
+            3 => "8 cells, 3 of them kept, 1,500 runs: about 1 min of one processor\n",
+            _ => "8 cells, 8 of them kept, 0 runs: about 0 min of one processor\n",
+        };
+        assert_eq!(stderr(&assert), told);
+        assert_eq!(stdout(&assert), expected);
+        assert_eq!(files(&resumed), files(&whole));
+    }
+
+    // Of another matrix nothing is touched.
+    let doctored = state.replacen("AtLeastOneRing", "OrderedRing", 1);
+    for (state, more, what) in [
+        (&state, &["--seed", "2"], "kept with --seed 1, not 2"),
+        (&state, &["--late-detection", "4"], "kept with --late-detection 5, not 4"),
+        (&state.replace("\"runs\":300", "\"runs\":301"), &["--jobs", "1"], "kept with --runs 301, not 300"),
+        (&state.replace("\"format\":1", "\"format\":0"), &["--jobs", "1"], "kept with format 0, not 1"),
+        (&state.replace("sigcomm2001.", "ccr2012."), &["--jobs", "1"], "it has ccr2012.immediate.rejoin, which"),
+        (&doctored, &["--jobs", "1"], "sigcomm2001.immediate.rejoin; to start over, delete it: its schedule of"),
+        (&"{}\n".to_owned(), &["--jobs", "1"], "line 1: missing field `format`"),
+    ] {
+        fs::write(&file, state).unwrap();
+        let assert = matrix(&resumed, more).code(2).stdout("");
+        let told = stderr(&assert);
+        assert!(told.starts_with(&format!("error: {}: {what}", file.display())), "{told}");
+        assert_eq!((told.lines().count(), fs::read_to_string(&file).unwrap()), (1, state.clone()));
+    }
+}
+
 /// The table of docs/matrix/ stands in the page about it, and everything in it replays.
 #[test]
 fn the_kept_matrix_replays() {
@@ -130,7 +185,8 @@ fn cells_have_the_conditions_that_they_are_called_after() {
     };
     assert_eq!(cells(&VERSIONS).iter().map(ToString::to_string).collect::<BTreeSet<_>>().len(), 80);
     let cells = cells(&["sigcomm2001+join", "ccr2012", "tse2017-busy"]);
-    for (cell, findings) in cells.iter().zip(fill(&cells, plan, |_| ())) {
+    let swept: Vec<_> = cells.iter().map(|cell| cell.sweep(plan, |_| ())).collect();
+    for (cell, findings) in cells.iter().zip(share(&cells, plan, &swept)) {
         let options = cell.options(plan);
         assert_eq!(options.faults, cell.network == Network::Lossy);
         assert_eq!(options.conditions.rejoin, cell.rejoin);

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::env::consts::EXE_SUFFIX;
 use std::fmt::{self, Write as _};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -33,7 +33,7 @@ use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
 use super::plot::{number, rounded};
-use super::{Status, print, progress, save};
+use super::{Status, lines, print, progress, save};
 
 /// libFuzzer's flags in every arm that it runs, the control too. How often an edge is taken says little here and makes
 /// the corpus large; and an input that has led nowhere twice is left for another.
@@ -305,20 +305,20 @@ impl Experiment {
         let goals = Goal::named(&self.goal)?;
         let out = self.out.as_deref().context("--out is missing")?;
         let file = out.join("trials.jsonl");
-        let read = |done: &_| read_trials(done).with_context(|| file.display().to_string());
+        let read = || lines::read(&file).with_context(|| file.display().to_string());
         if !self.report_only {
             fs::create_dir_all(out).with_context(|| out.display().to_string())?;
-            let (done, end) = read(&file)?;
+            let (done, end) = read()?;
             let planned = self.plan(&goals, &done).with_context(|| file.display().to_string())?;
             self.check_targets(&planned)?;
             self.announce(&goals, &planned)?;
-            let mut log = append_from(&file, end).with_context(|| file.display().to_string())?;
+            let mut log = lines::append_from(&file, end).with_context(|| file.display().to_string())?;
             self.perform(&planned, &mut |trial| {
                 let line = serde_json::to_string(trial)? + "\n";
                 log.write_all(line.as_bytes()).with_context(|| file.display().to_string())
             })?;
         }
-        let (trials, _) = read(&file)?;
+        let (trials, _) = read()?;
         ensure!(!trials.is_empty(), "{}: there is no trial", file.display());
         report(out, &trials)?;
         print(&format!("{}", out.join("results.md").display()))?;
@@ -479,27 +479,6 @@ fn fuzz(planned: &Planned, target: &Path, mutator: &str, feedback: &str) -> anyh
         None if output.status.success() => Ok((false, executions)),
         token => bail!("{} instead of {signature}: {}", token.unwrap_or("a failure"), last()),
     }
-}
-
-/// The trials in a file, and how long it is without a last line that was torn.
-fn read_trials(file: &Path) -> anyhow::Result<(Vec<Trial>, u64)> {
-    let text = match fs::read(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let lines = text[..end].split_inclusive(|byte| *byte == b'\n');
-    let trials =
-        lines.zip(1..).map(|(line, number)| serde_json::from_slice(line).with_context(|| format!("line {number}")));
-    Ok((trials.collect::<Result<_, _>>()?, end as u64))
-}
-
-/// The file, cut off after so many bytes, to append to.
-fn append_from(file: &Path, end: u64) -> io::Result<File> {
-    let log = OpenOptions::new().create(true).append(true).open(file)?;
-    log.set_len(end)?;
-    Ok(log)
 }
 
 /// What stands for a miss among numbers of executions and of seconds: so far above every cap that whatever it has a

@@ -1,24 +1,30 @@
 //! `chord-fuzz matrix`: which assumption carries the proof.
+//!
+//! What is found in a cell is a line of `matrix.state` as soon as the cell is swept. It goes when all else is written.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use chord_fuzz::judge::Options;
 use chord_fuzz::protocol::version::Version;
-use chord_fuzz::search::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS, fill};
+use chord_fuzz::search::matrix::{Cell, Finding, Network, Plan, STEPS, VERSIONS, share};
 use clap::builder::RangedU64ValueParser;
 use indicatif::HumanCount;
 use rayon::ThreadPoolBuilder;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Status, print, progress, save, tell};
+use super::{Status, lines, print, progress, save, tell};
 
 // The help names the numbers.
 const _: () = assert!(STEPS == 60 && VERSIONS.len() == 10);
 
 const FORMAT: u32 = 2;
+
+/// Of `matrix.state`. Another one as soon as a sweep of the same parameters finds something else.
+const STATE_FORMAT: u32 = 1;
 
 /// About how many runs a second one processor does, the shrinking of what they find included.
 const RUNS_PER_SECOND: u64 = 20_000;
@@ -44,10 +50,13 @@ of which it is not known that no order of maintenance heals the network.
 It prints the table, and writes in DIR matrix.md, which is the table and all
 findings, matrix.json, and each finding as a text to replay. What else is in DIR
 stays. All of it is the same on every machine, for any number of threads.
+Until then each cell that is swept is kept in DIR/matrix.state. Interrupted, it
+goes on from there when it is called again with the same parameters and DIR;
+with others it does nothing.
 
 Exit status:
   0    it is written, whatever is found
-  2    bad usage, or DIR cannot be written
+  2    bad usage, DIR cannot be written, or it has the state of another matrix
   141  standard output was closed before the end
 
 Examples:
@@ -82,6 +91,26 @@ pub struct Matrix {
     /// Where to write
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+}
+
+/// What the sweep of a cell has found: a line of `matrix.state`. What can be told from the schedules is not in it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Swept {
+    format: u32,
+    runs: u64,
+    seed: u64,
+    late_detection: u8,
+    cell: String,
+    found: Vec<Kept>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    breach: String,
+    count: u64,
+    schedule: String,
 }
 
 /// `matrix.json`.
@@ -128,7 +157,8 @@ impl Matrix {
     ///
     /// # Errors
     ///
-    /// If the directory or a file in it cannot be written, and if standard output takes no more.
+    /// If the directory or a file in it cannot be written, if the state in it is of another matrix, and if standard output
+    /// takes no more. What was swept is kept.
     pub fn run(&self) -> anyhow::Result<Status> {
         let Self { runs, seed, late_detection, jobs, .. } = *self;
         let plan = Plan { runs, seed, late: late_detection };
@@ -142,13 +172,31 @@ impl Matrix {
         fs::create_dir_all(&self.out)
             .and_then(|()| tempfile::tempfile_in(&self.out))
             .with_context(|| self.out.display().to_string())?;
-        let all = cells.iter().map(|cell| cell.sweeps().len() as u64).sum::<u64>() * runs;
+        let state = self.out.join("matrix.state");
+        let (mut swept, end) = restore(&state, &cells, plan).with_context(|| state.display().to_string())?;
+        let left = cells.iter().zip(&swept).filter(|(_, kept)| kept.is_none());
+        let all = left.map(|(cell, _)| cell.sweeps().len() as u64).sum::<u64>() * runs;
         let minutes = all.div_ceil(60 * RUNS_PER_SECOND);
-        tell(format_args!("{} cells, {} runs: about {minutes} min of one processor", cells.len(), HumanCount(all)));
+        let kept = match swept.iter().flatten().count() {
+            0 => String::new(),
+            kept => format!(", {kept} of them kept"),
+        };
+        tell(format_args!(
+            "{} cells{kept}, {} runs: about {minutes} min of one processor",
+            cells.len(),
+            HumanCount(all)
+        ));
 
         let bar = progress(all);
-        let filled = pool.install(|| fill(&cells, plan, |runs| bar.inc(runs)));
+        let mut log = lines::append_from(&state, end).with_context(|| state.display().to_string())?;
+        for (cell, swept) in cells.iter().zip(&mut swept).filter(|(_, kept)| kept.is_none()) {
+            let found = pool.install(|| cell.sweep(plan, |runs| bar.inc(runs)));
+            let line = serde_json::to_string(&Swept::of(*cell, plan, &found))? + "\n";
+            log.write_all(line.as_bytes()).with_context(|| state.display().to_string())?;
+            *swept = Some(found);
+        }
         bar.finish_and_clear();
+        let filled = share(&cells, plan, &swept.into_iter().flatten().collect::<Vec<_>>());
 
         let cells = cells.iter().zip(&filled).map(|(cell, found)| CellForm::of(*cell, plan, found)).collect();
         let document = Document { format: FORMAT, runs, seed, late_detection, cells };
@@ -158,8 +206,66 @@ impl Matrix {
         let page = format!("{}\n{}", document.table(true), document.findings());
         save(&self.out.join("matrix.md"), page.as_bytes())?;
         save(&self.out.join("matrix.json"), format!("{}\n", serde_json::to_string_pretty(&document)?).as_bytes())?;
+        fs::remove_file(&state).with_context(|| state.display().to_string())?;
         print(document.table(false).trim_end())?;
         Ok(Status::Passed)
+    }
+}
+
+/// What is kept of each cell, and how long the file is without a last line that was torn.
+fn restore(state: &Path, cells: &[Cell], plan: Plan) -> anyhow::Result<(Vec<Option<Vec<Finding>>>, u64)> {
+    let (lines, end) = lines::read::<Swept>(state)?;
+    for line in &lines {
+        line.check(cells, plan)?;
+    }
+    let restore = |cell: &Cell| {
+        let line = lines.iter().find(|line| line.cell == cell.to_string())?;
+        Some(line.restore(*cell, plan).with_context(|| format!("{cell}; to start over, delete it")))
+    };
+    let swept = cells.iter().map(|cell| restore(cell).transpose()).collect::<Result<_, _>>()?;
+    Ok((swept, end))
+}
+
+impl Swept {
+    fn of(cell: Cell, plan: Plan, found: &[Finding]) -> Self {
+        let Plan { runs, seed, late } = plan;
+        let keep = |finding: &Finding| Kept {
+            breach: finding.breach.to_string(),
+            count: finding.count,
+            schedule: finding.smallest.to_string(),
+        };
+        let found = found.iter().map(keep).collect();
+        Self { format: STATE_FORMAT, runs, seed, late_detection: late, cell: cell.to_string(), found }
+    }
+
+    /// Sees that it is of this matrix.
+    fn check(&self, cells: &[Cell], plan: Plan) -> anyhow::Result<()> {
+        let parameters = [
+            ("format", self.format.into(), STATE_FORMAT.into()),
+            ("--runs", self.runs, plan.runs),
+            ("--seed", self.seed, plan.seed),
+            ("--late-detection", self.late_detection.into(), plan.late.into()),
+        ];
+        if let Some((name, kept, given)) = parameters.iter().find(|(_, kept, given)| kept != given) {
+            bail!("kept with {name} {kept}, not {given}: give that or another --out, or delete it to start over");
+        }
+        if !cells.iter().any(|cell| cell.to_string() == self.cell) {
+            bail!(
+                "it has {}, which no --version asks for: ask for it, give another --out, or delete it to start over",
+                self.cell
+            );
+        }
+        Ok(())
+    }
+
+    fn restore(&self, cell: Cell, plan: Plan) -> anyhow::Result<Vec<Finding>> {
+        let restore = |kept: &Kept| {
+            let Kept { breach, count, schedule } = kept;
+            let finding = cell.find(plan, breach.parse()?, &schedule.parse()?);
+            let finding = finding.with_context(|| format!("its schedule of {breach} comes to something else"))?;
+            Ok(Finding { count: *count, ..finding })
+        };
+        self.found.iter().map(restore).collect()
     }
 }
 

@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod explain;
 pub mod export;
 pub mod input;
+mod lines;
 pub mod matrix;
 pub mod normalize;
 pub mod plot;

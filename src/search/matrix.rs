@@ -157,8 +157,9 @@ impl Cell {
         }
     }
 
-    /// Sweeps the cell, and returns the smallest schedule of each breach that is found.
-    fn sweep(&self, plan: Plan, progress: &mut impl FnMut(u64)) -> Vec<Finding> {
+    /// Sweeps the cell, on all threads of the current [rayon] pool, and returns the smallest schedule of each breach that is
+    /// found. `progress` is told how many runs have been added.
+    pub fn sweep(&self, plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Finding> {
         let target = Target::of(self.version);
         let delays = (self.network == Network::Immediate).then_some(false);
         let shape = Shape { steps: STEPS, ring: None, delays };
@@ -167,32 +168,34 @@ impl Cell {
             let options = Options { only, ..self.options(plan) };
             let sweep = Sweep::new(target, options, plan.seed, shape)
                 .unwrap_or_else(|_| unreachable!("every version has schedules of this shape"));
-            let tally = sweep.tally(plan.runs, None, &mut *progress);
+            let tally = sweep.tally(plan.runs, None, &mut progress);
             findings.extend(tally.found.iter().filter_map(|(&breach, found)| smallest(&sweep, target, breach, found)));
         }
         findings
     }
 
-    /// What a schedule of another cell of the version comes to in this one, if it is the same breach.
-    fn borrow(&self, plan: Plan, other: &Finding) -> Option<Finding> {
+    /// What a schedule comes to in this cell, if it is this breach: one of another cell of the version, or one that was
+    /// kept of this one.
+    #[must_use]
+    pub fn find(&self, plan: Plan, breach: Breach, schedule: &Schedule) -> Option<Finding> {
         let target = Target::of(self.version);
-        let options = Options { only: Only::these(vec![other.breach]), ..self.options(plan) };
-        let outcome = run(target, &other.smallest, &options, &mut ());
+        let options = Options { only: Only::these(vec![breach]), ..self.options(plan) };
+        let outcome = run(target, schedule, &options, &mut ());
         let fits = self.network != Network::Immediate || outcome.assumptions.immediate;
-        (fits && outcome.verdict.found() == Some(other.breach)).then(|| Finding::of(other.breach, 0, outcome))
+        (fits && outcome.verdict.found() == Some(breach)).then(|| Finding::of(breach, 0, outcome))
     }
 }
 
-/// Fills cells, on all threads of the current [rayon] pool. What is found in one is tried in all others of its version:
-/// what needs no leave is as good where there is none. `progress` is told how many runs have been added.
+/// Tries what the sweep of each cell has found in all others of its version: what needs no leave is as good where there
+/// is none. That takes next to no time.
 #[must_use]
-pub fn fill(cells: &[Cell], plan: Plan, mut progress: impl FnMut(u64)) -> Vec<Vec<Finding>> {
-    let swept: Vec<_> = cells.iter().map(|cell| cell.sweep(plan, &mut progress)).collect();
+pub fn share(cells: &[Cell], plan: Plan, swept: &[Vec<Finding>]) -> Vec<Vec<Finding>> {
     let fill = |cell: &Cell| {
         let mut filled = BTreeMap::new();
-        for (other, findings) in cells.iter().zip(&swept).filter(|(other, _)| other.version == cell.version) {
+        for (other, findings) in cells.iter().zip(swept).filter(|(other, _)| other.version == cell.version) {
             for found in findings {
-                let finding = if other == cell { Some(found.clone()) } else { cell.borrow(plan, found) };
+                let tried = || cell.find(plan, found.breach, &found.smallest);
+                let finding = if other == cell { Some(found.clone()) } else { tried() };
                 let Some(mut finding) = finding else { continue };
                 if let Some(best) = filled.remove(&finding.breach) {
                     finding = finding.or(best);
