@@ -348,3 +348,43 @@ fn a_closed_pipe_ends_it_quietly() {
         assert_eq!(output.stderr, b"");
     }
 }
+
+/// What a text says and the network does not permit is told, or refused with its line.
+#[test]
+fn repairs_are_told_and_strict_refuses_them() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("text"), "circle 8\nring 4\n  fail 1 # no member\n").unwrap();
+    let told = run(dir.path(), &["assemble", "--version", "ccr2012", "text", "out"]).code(0);
+    assert_eq!(stderr(&told), "text: repaired 1 of 1 steps; --strict says why\n");
+    fs::remove_file(dir.path().join("out")).unwrap();
+    for args in [
+        &["assemble", "--strict", "--version", "ccr2012", "text", "out"][..],
+        &["replay", "--strict", "--version", "ccr2012", "text"],
+        &["explain", "--strict", "--version", "ccr2012", "text"],
+    ] {
+        let refused = run(dir.path(), args).code(2);
+        assert_eq!(stdout(&refused), "");
+        expect![[r#"
+            error: text: line 3, column 3: `fail 1` cannot be done: 1 is not a member; members are 0, 2, 4, 6; it would become `fail 2`
+              |
+            3 |   fail 1 # no member
+              |   ^^^^
+        "#]]
+        .assert_eq(stderr(&refused));
+    }
+    assert_eq!(entries(dir.path()), ["text"]);
+    let unknown = run(dir.path(), &["assemble", "--strict", "text", "out"]).code(2);
+    assert_eq!(stderr(&unknown), "error: what is repaired depends on the target: give --version\n");
+}
+
+/// What a run has executed is done as it is given.
+#[test]
+fn strict_takes_what_has_been_executed() {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir("artifacts/ccr2012").unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        fs::write(dir.path().join("text"), Schedule::decode(&bytes).to_string()).unwrap();
+        let replayed = run(dir.path(), &["replay", "--strict", "--version", "ccr2012", "text"]).code(1);
+        assert_eq!(stderr(&replayed), "");
+    }
+}
