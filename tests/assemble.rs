@@ -49,14 +49,16 @@ fn help() {
     expect![[r#"
         Makes an input of a schedule in text form
 
-        Usage: chord-fuzz assemble <IN> <OUT>
+        Usage: chord-fuzz assemble [OPTIONS] <IN> <OUT>
 
         Arguments:
           <IN>   The text, at most 64 KiB, or `-` for standard input
           <OUT>  Where to write the bytes, or `-` for standard output
 
         Options:
-          -h, --help  Print help
+              --version <V>  The target, as for `chord-fuzz replay`
+              --strict       Refuse a text of which a run would repair a step
+          -h, --help         Print help
 
         OUT gets the canonical bytes of the schedule. It is replaced as a whole or not
         at all. A line that does not parse is shown, with what is wrong in it.
@@ -70,7 +72,9 @@ fn help() {
           stabilize 1 delay 2 notice 5    notice: the delay of the notification
           adopt 1, reconcile 1, update 1, flush 1, fail 1, lose 1, cut 1, mend 1
         Each on a line of its own, and the header first; `#` starts a comment. What a
-        run cannot do, it repairs: `explain` says where.
+        run cannot do, it repairs. A line on standard error says how many steps, if it
+        is known of which target this is an input: by --version, or by the name of a
+        directory above OUT or IN. --strict refuses the text at the first such step.
 
         Exit status:
           0    OUT is written

@@ -145,6 +145,7 @@ fn help_of_replay() {
               --faults              Allow loss and partition, which all sources exclude
               --no-rejoin           Let no node that has failed join again
               --late-detection <N>  Take a node for alive for N steps after its failure
+              --strict              Refuse a text of which a run would repair a step
           -h, --help                Print help
 
         Prints a line for each file as soon as it is run, in four columns that are two
@@ -164,6 +165,10 @@ fn help_of_replay() {
                                         the protocol; if something is broken,
                                         `: ccr2012/AtMostOneRing` follows
         All but a violation pass.
+
+        A run repairs a step that has no effect to one that has. Of a text, a line on
+        standard error says how many steps are; --strict refuses it at the first, shows
+        its line, and says why.
 
         Environment:
           CHORD_FUZZ_ONLY  the only properties whose violations count, by name or as in

@@ -42,7 +42,7 @@ pub struct Assemble {
     #[arg(long, value_name = "V")]
     version: Option<Target>,
 
-    /// Refuse a text at the first step that a run would repair
+    /// Refuse a text of which a run would repair a step
     #[arg(long)]
     strict: bool,
 

@@ -83,7 +83,7 @@ pub struct Explain {
     #[command(flatten)]
     conditions: Conditions,
 
-    /// Refuse a text at the first step that a run would repair
+    /// Refuse a text of which a run would repair a step
     #[arg(long)]
     strict: bool,
 
