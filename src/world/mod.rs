@@ -33,7 +33,7 @@ pub struct Conditions {
     /// Whether a node that has failed may join again, under its old identifier and with a fresh state, so that stale
     /// pointers to it come alive. In the models of Z12 and Z17 it may, in W26 none does.
     pub rejoin: bool,
-    /// For how many steps after its failure a node is still taken for alive (see [`network`](crate::world::network)): 0 is
+    /// For how many steps after its failure a node is still taken for alive (see [`network`]): 0 is
     /// perfect failure detection.
     pub late: u8,
 }
