@@ -18,7 +18,7 @@
 //! | failure detection | delayed: a death notice travels like any message, and nobody waits | *perfect* (spec section 5) |
 //! | latency | uniform over 1,000 to 60,000 of the broker's time, by its seed | by the delay classes of the schedule |
 //! | failures | whatever happens, and runs that leave the failure assumption are thrown away | only permitted ones |
-//! | violation | what its checker finds in the nodes' reports | broken for good (see [`judge`](crate::judge)) |
+//! | violation | what its checker finds in the nodes' reports | broken for good (see [`judge`]) |
 //!
 //! No level checks a join, so that from level 1 on nearly all that random runs find is a joiner left with a failed
 //! successor (ConnectedAppendages). It ends the run before anything rarer. The runs are short: of 60 steps 12 are
