@@ -96,13 +96,12 @@ impl Campaign {
         CAMPAIGN.get_or_init(|| Self::from_environment().unwrap_or_else(|error| exit(&error)))
     }
 
-    /// What is tested instead of this target. Exits with status 2 if it has no such switches.
-    fn ablate(&self, target: Target) -> Target {
+    /// What is tested instead of this target.
+    fn ablate(&self, target: Target) -> anyhow::Result<Target> {
         if self.switches.is_empty() {
-            return target;
+            return Ok(target);
         }
-        let ablated = format!("{target}{}", self.switches).parse().context(SWITCHES);
-        ablated.unwrap_or_else(|error| exit(&error))
+        format!("{target}{}", self.switches).parse().context(SWITCHES)
     }
 
     /// How this target is run. A pin says what counts; without one it is everything but what is known.
@@ -113,6 +112,21 @@ impl Campaign {
             Only::these(Breach::all().filter(|breach| !self.known.contains(&(target, *breach))).collect())
         };
         Options { only, ..Options::default() }
+    }
+}
+
+/// What a process tests as one target, and how it runs it: made once, so that a run allocates nothing for it.
+#[derive(Debug)]
+pub struct Tested {
+    target: Target,
+    options: Options,
+}
+
+impl Tested {
+    /// What the campaign tests instead of this target. Exits with status 2 if it has no such switches.
+    fn by(campaign: &Campaign, target: Target) -> Self {
+        let target = campaign.ablate(target).unwrap_or_else(|error| exit(&error));
+        Self { target, options: campaign.options(target) }
     }
 }
 
@@ -163,6 +177,10 @@ pub fn cross_over(first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usi
 pub trait Fuzzed {
     /// The target.
     const TARGET: Target;
+
+    /// What this process tests as the target. Exits with status 2 if an environment variable is set to something that it
+    /// cannot mean.
+    fn tested() -> &'static Tested;
 }
 
 macro_rules! fuzzed {
@@ -173,6 +191,11 @@ macro_rules! fuzzed {
             pub enum $name {}
             impl Fuzzed for $name {
                 const TARGET: Target = $target;
+
+                fn tested() -> &'static Tested {
+                    static TESTED: OnceLock<Tested> = OnceLock::new();
+                    TESTED.get_or_init(|| Tested::by(Campaign::get(), Self::TARGET))
+                }
             }
         )*
     };
@@ -211,15 +234,14 @@ impl<T: Fuzzed> Input<'_, T> {
     pub fn check(&self) -> bool {
         let schedule = Schedule::decode(self.bytes);
         let campaign = Campaign::get();
-        let target = campaign.ablate(T::TARGET);
+        let &Tested { target, ref options } = T::tested();
         if !mutate::confined(&schedule, target.version.rules().fit(schedule.setup), campaign.ring, campaign.delays) {
             return false;
         }
-        let options = campaign.options(target);
         let outcome = if campaign.state_feedback {
-            run(target, &schedule, &options, &mut Novelty)
+            run(target, &schedule, options, &mut Novelty)
         } else {
-            run(target, &schedule, &options, &mut ())
+            run(target, &schedule, options, &mut ())
         };
         match outcome.verdict {
             Verdict::Violated(breach) => crash(breach, &outcome, self.bytes, target),
@@ -250,9 +272,8 @@ impl<'a, T> Arbitrary<'a> for Input<'a, T> {
 impl<T: Fuzzed> fmt::Debug for Input<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // As the fuzzer runs it.
-        let campaign = Campaign::get();
-        let target = campaign.ablate(T::TARGET);
-        let outcome = run(target, &Schedule::decode(self.bytes), &campaign.options(target), &mut ());
+        let &Tested { target, ref options } = T::tested();
+        let outcome = run(target, &Schedule::decode(self.bytes), options, &mut ());
         fmt::Display::fmt(&outcome.executed, f)
     }
 }
