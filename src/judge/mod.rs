@@ -39,8 +39,11 @@ use crate::protocol::model;
 pub use assumptions::Assumptions;
 pub(crate) use bench::Bench;
 pub use breach::{Breach, UnknownBreach};
-pub(crate) use healing::{heal, unhealed};
+pub(crate) use healing::heal;
+#[cfg(feature = "command")]
+pub(crate) use healing::unhealed;
 pub use only::{BadPin, Only};
+#[cfg(feature = "command")]
 pub(crate) use rehearsal::Rehearsal;
 pub use rehearsal::rehearse;
 pub use run::{NETWORKS, Options, Outcome, run};
