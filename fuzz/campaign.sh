@@ -52,11 +52,15 @@ fi
 rm -rf "${dir:?}/tmp" && mkdir "$dir/tmp" || exit 2
 
 echo "campaign.sh: $executions executions of $target by $jobs jobs; see $dir/log"
+# In a process group of its own, in which its jobs stay, and the shells that it starts them by.
+set -m
 "$program" -fork="$jobs" -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 -runs="$executions" -artifact_prefix="$dir/crashes/" \
     -max_len=194 -timeout=10 -rss_limit_mb=2048 -use_counters=0 -mutate_depth=2 "$dir/corpus" "corpus/$target" >>"$dir/log" 2>&1 &
 fuzzer=$!
-# Its jobs outlive it, by up to five minutes. And what is asked to end cleans up: what its jobs have just found.
-trap 'kill -9 $fuzzer; pkill -9 -f "$dir/tmp/"; wait $fuzzer 2>/dev/null' EXIT
+set +m
+# A terminal's Ctrl-C does not reach that group; and its jobs outlive the fuzzer, by up to five minutes. All at once, since
+# what is asked to end cleans up: what its jobs have just found.
+trap 'kill -9 -- -$fuzzer; wait $fuzzer 2>/dev/null' EXIT
 while kill -0 "$fuzzer" 2>/dev/null; do
     room
     sleep 5
