@@ -65,10 +65,7 @@ pub fn exit(result: anyhow::Result<Status>) -> ExitCode {
             if output.is_some_and(|OutputError(error)| error.kind() == io::ErrorKind::BrokenPipe) {
                 return CLOSED_PIPE.into();
             }
-            complain(format_args!("{error:#}"));
-            if let Some(excerpt) = error.downcast_ref().and_then(input::excerpt) {
-                tell(excerpt);
-            }
+            blame(&error);
             Status::Failed.into()
         }
     }
@@ -122,6 +119,14 @@ fn progress(units: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// Prints an error on standard error: in one line, and what is wrong in a text below it.
+fn blame(error: &anyhow::Error) {
+    complain(format_args!("{error:#}"));
+    if let Some(excerpt) = error.downcast_ref().and_then(input::excerpt) {
+        tell(excerpt);
+    }
 }
 
 /// Prints a problem as one line on standard error.

@@ -60,7 +60,7 @@ use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
-use crate::judge::prove::Proof;
+use crate::judge::prove::{Decision, Proof};
 use crate::judge::{Breach, NETWORKS, Only, Options, Outcome, Target, rehearse, run};
 use crate::schedule::{DELAYS, Delay, MIN_CIRCLE, Op, Schedule, Setup, Step};
 use crate::truth::ident::{Ident, IdentSet};
@@ -144,8 +144,8 @@ impl Worth {
                 Breach::Stalled | Breach::Runaway => true,
             },
             for_good: match outcome.proof {
-                Some(Proof::Irreparable { networks: known }) => known <= networks,
-                Some(Proof::Obstructed(_)) => true,
+                Some(Decision::Tried(Proof::Irreparable { networks: known })) => known <= networks,
+                Some(Decision::Obstructed(_)) => true,
                 _ => false,
             },
         }
