@@ -287,7 +287,7 @@ fn help() {
         trying comes to.
 
         --json prints one JSON object for each file: `format`, which is 1; `file`,
-        `target`, `property`, `verdict` and `network`; `heals`, whether an order heals
+        `signature`, `target`, `property` and `network`; `heals`, whether an order heals
         it, which is null if undecided; the `obstacle`, a reason that needs no trying;
         otherwise `networks`, how many there are if it is irreparable, and the steps of
         a shortest `order` if it is repairable. What does not apply is null.
@@ -406,8 +406,8 @@ fn json() {
     let dir = inputs();
     let assert = command(dir.path(), &["--json", "sigcomm2001/irreparable", "ccr2012/repairable"]).assert().code(1);
     expect![[r#"
-        {"format":1,"file":"sigcomm2001/irreparable","target":"sigcomm2001","property":"at-least-one-ring","verdict":"sigcomm2001/AtLeastOneRing","network":"0: 1/-/1","heals":false,"obstacle":"0 has no live successor, and nobody to ask for one","networks":null,"order":null}
-        {"format":1,"file":"ccr2012/repairable","target":"ccr2012","property":"at-most-one-ring","verdict":"ccr2012/AtMostOneRing","network":"1: 0/1/0, 2: 3/-/-, 3: 0/3/1","heals":true,"obstacle":null,"networks":null,"order":["flush 1","update 1","update 3","stabilize 3","reconcile 2","stabilize 1","stabilize 2","stabilize 1","reconcile 1","reconcile 3"]}
+        {"format":1,"file":"sigcomm2001/irreparable","signature":"sigcomm2001/AtLeastOneRing","target":"sigcomm2001","property":"at-least-one-ring","network":"0: 1/-/1","heals":false,"obstacle":"0 has no live successor, and nobody to ask for one","networks":null,"order":null}
+        {"format":1,"file":"ccr2012/repairable","signature":"ccr2012/AtMostOneRing","target":"ccr2012","property":"at-most-one-ring","network":"1: 0/1/0, 2: 3/-/-, 3: 0/3/1","heals":true,"obstacle":null,"networks":null,"order":["flush 1","update 1","update 3","stabilize 3","reconcile 2","stabilize 1","stabilize 2","stabilize 1","reconcile 1","reconcile 3"]}
     "#]]
     .assert_eq(stdout(&assert.stderr("")));
     let undecided = command(dir.path(), &["--json", "--networks", "20", "ccr2012/repairable"]).assert().code(2);
