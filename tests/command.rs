@@ -550,6 +550,22 @@ fn with_late_detection_a_run_may_leave_the_assumptions() {
     }
 }
 
+/// Who may read what is written is for the umask to say, of a new file and of one that is replaced.
+#[cfg(unix)]
+#[test]
+fn written_files_honour_the_umask() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = inputs();
+    for (umask, mode) in [("022", 0o644), ("077", 0o600)] {
+        let script = format!("umask {umask} && exec \"$0\" disassemble sigcomm2001/ideal text");
+        let mut shell = Command::new("sh");
+        shell.current_dir(dir.path()).args(["-c", &script, env!("CARGO_BIN_EXE_chord-fuzz")]).assert().code(0);
+        let written = fs::metadata(dir.path().join("text")).unwrap().permissions().mode();
+        assert_eq!(written & 0o777, mode, "umask {umask}");
+    }
+}
+
 #[test]
 fn without_rejoin_a_failed_node_does_not_join() {
     let dir = tempfile::tempdir().unwrap();

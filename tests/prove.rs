@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use chord_fuzz::judge::prove::{Healing, Obstacle, Proof, decide, healing, prove};
+use chord_fuzz::judge::prove::{Decision, Healing, Obstacle, Proof, decide, healing, prove};
 use chord_fuzz::judge::{Breach, Options, Outcome, Target, Verdict};
 use chord_fuzz::protocol::model::{self, Action, FLUSH_FIRST, FLUSH_LAST};
 use chord_fuzz::protocol::version::Rules;
@@ -23,6 +23,7 @@ use chord_fuzz::truth::ident::{Ident, IdentSet};
 use chord_fuzz::truth::property::{Property, ideal};
 use chord_fuzz::truth::snapshot::{Pointers, Snapshot, SuccList};
 use expect_test::{Expect, expect};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Two rings of `ccr2012` that fair maintenance leaves as two, and another order joins again.
@@ -142,15 +143,15 @@ fn what_is_proved_holds() {
         let sweep = sweep(target, 40, None, false);
         for network in (0..200).map(|index| sweep.run(index).network) {
             let mut after = network;
-            match decide(rules, &network, 3_000) {
-                Proof::Obstructed(_) | Proof::Irreparable { .. } => {
+            match decide(rules, &network, 3_000, |_| ()) {
+                Decision::Obstructed(_) | Decision::Tried(Proof::Irreparable { .. }) => {
                     irreparable += 1;
                     for _ in 0..500 {
                         model::apply(rules, &mut after, rng.choice(actions(&network)).unwrap());
                         assert!(!ideal(&after), "{network} heals");
                     }
                 }
-                Proof::Repairable { order } => {
+                Decision::Tried(Proof::Repairable { order }) => {
                     repairable += 1;
                     assert!(
                         order.iter().all(|action| model::apply(rules, &mut after, *action)),
@@ -158,7 +159,7 @@ fn what_is_proved_holds() {
                     );
                     assert!(ideal(&after), "{network}: {order:?}");
                 }
-                Proof::Undecided { .. } => {}
+                Decision::Tried(Proof::Undecided { .. }) => {}
             }
         }
     }
@@ -247,10 +248,10 @@ fn help() {
     expect![[r#"
         Tries all orders of maintenance on what a finding leaves
 
-        Usage: chord-fuzz prove [OPTIONS] <FILE>
+        Usage: chord-fuzz prove [OPTIONS] <FILE>...
 
         Arguments:
-          <FILE>  The input, as bytes or as text, or `-` for standard input
+          <FILE>...  An input, as bytes or as text, or `-` for standard input
 
         Options:
               --version <V>         The target, as for `chord-fuzz replay`
@@ -258,6 +259,7 @@ fn help() {
               --no-rejoin           Let no node that has failed join again
               --late-detection <N>  Take a node for alive for N steps after its failure
               --networks <N>        The most networks to look at [default: 2000000]
+              --json                Print JSON instead, a line for each file
           -h, --help                Print help
 
         Tries all orders of maintenance, of every kind at every member, without joins
@@ -280,6 +282,16 @@ fn help() {
         property is the Invariant, something may be on its way: it is left out, but that
         the Invariant is judged with every answer that has been given already.
 
+        Of several files it prints a line each, in three columns that are two or more
+        spaces apart: the file, the signature, and the reason, or if there is none, what
+        trying comes to.
+
+        --json prints one JSON object for each file: `format`, which is 1; `file`,
+        `signature`, `target`, `property` and `network`; `heals`, whether an order heals
+        it, which is null if undecided; the `obstacle`, a reason that needs no trying;
+        otherwise `networks`, how many there are if it is irreparable, and the steps of
+        a shortest `order` if it is repairable. What does not apply is null.
+
         Some dozens of networks are usual with 2 members, some thousands with 4 or 5,
         and millions with 8. A million of them take some 200 MB of memory, and twice
         that for a finding of `claims`.
@@ -290,11 +302,13 @@ fn help() {
         Exit status:
           0    irreparable: no order heals it, which is a proof, of one kind or both
           1    repairable: an order heals it, so that it is not broken for good
-          2    undecided, bad usage, or a file that cannot be run or violates nothing
+          2    undecided, bad usage, or a file that cannot be run or violates nothing;
+               of several, the others are tried all the same, and the greatest counts
           141  standard output was closed before the end
 
         Examples:
           chord-fuzz prove artifacts/ccr2012/ordered-ring
+          chord-fuzz prove --json artifacts/{sigcomm2001,ccr2012,best2012}/*
           CHORD_FUZZ_ONLY=ordered-ring chord-fuzz prove artifacts/claims/ordered-ring
           chord-fuzz disassemble crash-0123 | chord-fuzz prove --version best2012 -
     "#]]
@@ -362,6 +376,50 @@ fn too_many_networks() {
         undecided: more than 20 networks
     "#]],
     );
+}
+
+/// Of several files each has a line, and what cannot be run keeps no other from being run.
+#[test]
+fn several_files() {
+    let dir = inputs();
+    let files = ["sigcomm2001/irreparable", "ccr2012/repairable"];
+    let assert = command(dir.path(), &files).assert().code(1).stderr("");
+    expect![[r#"
+        sigcomm2001/irreparable  sigcomm2001/AtLeastOneRing       irreparable: 0 has no live successor, and nobody to ask for one
+        ccr2012/repairable       ccr2012/AtMostOneRing            repairable: 10 steps
+    "#]]
+    .assert_eq(stdout(&assert));
+    let one = command(dir.path(), &[files[0], "missing", "sigcomm2001/ideal", files[1]]).assert().code(2);
+    assert_eq!(stdout(&one), stdout(&assert));
+    let told = str::from_utf8(&one.get_output().stderr).unwrap();
+    assert!(
+        told.starts_with("error: missing: ") && told.contains("\nerror: sigcomm2001/ideal: violates nothing"),
+        "{told}"
+    );
+    command(dir.path(), &[files[0], files[0]]).assert().code(0).stderr("");
+    let undecided = command(dir.path(), &["--networks", "20", files[1], files[0]]).assert().code(2).stderr("");
+    assert!(stdout(&undecided).contains("undecided: more than 20 networks\n"), "{undecided}");
+}
+
+#[test]
+fn json() {
+    let dir = inputs();
+    let assert = command(dir.path(), &["--json", "sigcomm2001/irreparable", "ccr2012/repairable"]).assert().code(1);
+    expect![[r#"
+        {"format":1,"file":"sigcomm2001/irreparable","signature":"sigcomm2001/AtLeastOneRing","target":"sigcomm2001","property":"at-least-one-ring","network":"0: 1/-/1","heals":false,"obstacle":"0 has no live successor, and nobody to ask for one","networks":null,"order":null}
+        {"format":1,"file":"ccr2012/repairable","signature":"ccr2012/AtMostOneRing","target":"ccr2012","property":"at-most-one-ring","network":"1: 0/1/0, 2: 3/-/-, 3: 0/3/1","heals":true,"obstacle":null,"networks":null,"order":["flush 1","update 1","update 3","stabilize 3","reconcile 2","stabilize 1","stabilize 2","stabilize 1","reconcile 1","reconcile 3"]}
+    "#]]
+    .assert_eq(stdout(&assert.stderr("")));
+    let undecided = command(dir.path(), &["--json", "--networks", "20", "ccr2012/repairable"]).assert().code(2);
+    let document: Value = serde_json::from_str(stdout(&undecided)).unwrap();
+    assert_eq!((&document["heals"], &document["order"]), (&Value::Null, &Value::Null));
+    let missing = command(dir.path(), &["--json", "missing"]).assert().code(2).stdout("");
+    assert!(stderr(&missing).starts_with("error: missing: "));
+    // It says where, as without --json.
+    fs::write(dir.path().join("ccr2012/text"), "join 1 via 0\nexplode 1\n").unwrap();
+    let plain = command(dir.path(), &["ccr2012/text"]).assert().code(2);
+    let stderr = command(dir.path(), &["--json", "ccr2012/text"]).assert().code(2).get_output().stderr.clone();
+    assert_eq!(stderr, plain.get_output().stderr);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::process::Stdio;
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use chord_fuzz::finding::shrink::{Effort, Shrinker, compare};
-use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::prove::{Decision, Proof, prove};
 use chord_fuzz::judge::{Breach, Judge, Only, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::schedule::{Delay, Op, Schedule, Step};
 use chord_fuzz::search::fuzzing::ONLY;
@@ -173,9 +173,9 @@ fn that_no_order_of_maintenance_heals_is_kept() {
         (small.steps.len(), run(target, &small, &options, &mut ()).proof)
     };
     let (shorter, proof) = result(0);
-    assert!(matches!(proof, Some(Proof::Repairable { .. })), "who does not look slides into it");
+    assert!(matches!(proof, Some(Decision::Tried(Proof::Repairable { .. }))), "who does not look slides into it");
     let (longer, proof) = result(EFFORT.networks);
-    assert!(matches!(proof, Some(Proof::Irreparable { .. })));
+    assert!(matches!(proof, Some(Decision::Tried(Proof::Irreparable { .. }))));
     assert!(shorter < longer, "{shorter} {longer}");
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use chord_fuzz::finding::shrink::compare;
 use chord_fuzz::finding::weftlog::{Inexpressible, Recording};
-use chord_fuzz::judge::prove::{Proof, prove};
+use chord_fuzz::judge::prove::{Decision, prove};
 use chord_fuzz::judge::{Breach, Only, Options, Outcome, Target, Verdict, rehearse, run};
 use chord_fuzz::protocol::version::Rules;
 use chord_fuzz::schedule::{MAX_START, Op, Schedule, Setup, Step};
@@ -305,7 +305,7 @@ fn the_findings_of_all_checks_are_violations_at_the_peers_levels() {
             let heals = (level, finding.breach) == ("sigcomm2001", Breach::Broken(Property::OrderedRing));
             let expected = if heals { Verdict::Ideal } else { Verdict::Violated(finding.breach) };
             assert_eq!(recorded.outcome.verdict, expected, "{level}");
-            assert_eq!(recorded.outcome.proof.as_ref().and_then(Proof::heals), (!heals).then_some(false), "{level}");
+            assert_eq!(recorded.outcome.proof.as_ref().and_then(Decision::heals), (!heals).then_some(false), "{level}");
             Counts::default().compare(&recorded, level);
         }
     }

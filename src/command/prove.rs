@@ -1,19 +1,21 @@
 //! `chord-fuzz prove`: whether any order of maintenance heals what a finding leaves.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use chord_fuzz::finding::report;
-use chord_fuzz::judge::prove::{Healing, Obstacle, Proof, healing, prove};
-use chord_fuzz::judge::{Breach, Judge, Options, Outcome, Target, run};
+use chord_fuzz::judge::prove::{Decision, Healing, Obstacle, Proof, decide, healing, prove};
+use chord_fuzz::judge::{Breach, Judge, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::protocol::model::{Action, apply};
 use chord_fuzz::protocol::version::Rules;
 use chord_fuzz::truth::property::Property;
 use chord_fuzz::truth::snapshot::Snapshot;
 use chord_fuzz::world::step;
+use serde::Serialize;
 
 use super::input::{Conditions, Inputs};
-use super::{Status, print, progress};
+use super::replay::{VERDICT_WIDTH, name};
+use super::{Status, blame, print, progress};
 
 const AFTER_HELP: &str = "\
 Tries all orders of maintenance, of every kind at every member, without joins
@@ -36,6 +38,16 @@ not; then it is told whether it heals in every order. There, and where the
 property is the Invariant, something may be on its way: it is left out, but that
 the Invariant is judged with every answer that has been given already.
 
+Of several files it prints a line each, in three columns that are two or more
+spaces apart: the file, the signature, and the reason, or if there is none, what
+trying comes to.
+
+--json prints one JSON object for each file: `format`, which is 1; `file`,
+`signature`, `target`, `property` and `network`; `heals`, whether an order heals
+it, which is null if undecided; the `obstacle`, a reason that needs no trying;
+otherwise `networks`, how many there are if it is irreparable, and the steps of
+a shortest `order` if it is repairable. What does not apply is null.
+
 Some dozens of networks are usual with 2 members, some thousands with 4 or 5,
 and millions with 8. A million of them take some 200 MB of memory, and twice
 that for a finding of `claims`.
@@ -46,11 +58,13 @@ Environment:
 Exit status:
   0    irreparable: no order heals it, which is a proof, of one kind or both
   1    repairable: an order heals it, so that it is not broken for good
-  2    undecided, bad usage, or a file that cannot be run or violates nothing
+  2    undecided, bad usage, or a file that cannot be run or violates nothing;
+       of several, the others are tried all the same, and the greatest counts
   141  standard output was closed before the end
 
 Examples:
   chord-fuzz prove artifacts/ccr2012/ordered-ring
+  chord-fuzz prove --json artifacts/{sigcomm2001,ccr2012,best2012}/*
   CHORD_FUZZ_ONLY=ordered-ring chord-fuzz prove artifacts/claims/ordered-ring
   chord-fuzz disassemble crash-0123 | chord-fuzz prove --version best2012 -";
 
@@ -69,30 +83,94 @@ pub struct Prove {
     #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1 << 32))]
     networks: usize,
 
-    /// The input, as bytes or as text, or `-` for standard input
-    file: PathBuf,
+    /// Print JSON instead, a line for each file
+    #[arg(long)]
+    json: bool,
+
+    /// An input, as bytes or as text, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// What a run violates, and leaves.
+struct Finding {
+    target: Target,
+    verdict: Verdict,
+    breach: Breach,
+    network: Snapshot,
+}
+
+impl Finding {
+    fn of(inputs: &mut Inputs, file: &Path, options: &Options) -> anyhow::Result<Self> {
+        let (target, schedule) = inputs.open(file).with_context(|| file.display().to_string())?;
+        let Outcome { verdict, network, .. } = run(target, &schedule, options, &mut ());
+        let Some(breach) = verdict.found() else {
+            bail!("{}: violates nothing that counts, so that there is nothing to prove", file.display());
+        };
+        Ok(Self { target, verdict, breach, network })
+    }
+
+    fn rules(&self) -> Rules {
+        self.target.version.rules()
+    }
+
+    fn signature(&self) -> String {
+        report::verdict(self.target, self.verdict)
+    }
 }
 
 impl Prove {
-    /// Runs the input and tries all orders of maintenance on what is left.
+    /// Runs the inputs and tries all orders of maintenance on what each leaves. Of several files, one that cannot be run is
+    /// told at once and does not keep the others from being run.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read or violates nothing, if `CHORD_FUZZ_ONLY` is set to something that is no property, and
-    /// if standard output takes no more.
+    /// If `CHORD_FUZZ_ONLY` is set to something that is no property, if standard output takes no more, and if the only
+    /// input cannot be read or violates nothing.
     pub fn run(&self) -> anyhow::Result<Status> {
-        let (target, schedule) =
-            Inputs::new(self.version).open(&self.file).with_context(|| self.file.display().to_string())?;
         let options = Options { networks: 0, ..self.conditions.options()? };
-        let Outcome { verdict, network, .. } = run(target, &schedule, &options, &mut ());
-        let Some(breach) = verdict.found() else {
-            bail!("{}: violates nothing that counts, so that there is nothing to prove", self.file.display());
-        };
-        let rules = target.version.rules();
-        print(&report::verdict(target, verdict))?;
-        if breach == Breach::Broken(Property::Invariant) {
+        let mut inputs = Inputs::new(self.version);
+        if let ([file], false) = (&self.files[..], self.json) {
+            return self.print_all(&Finding::of(&mut inputs, file, &options)?);
+        }
+        let width = self.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+        let mut status = Status::Passed;
+        for file in &self.files {
+            let finding = match Finding::of(&mut inputs, file, &options) {
+                Ok(finding) => finding,
+                Err(error) => {
+                    blame(&error);
+                    status = Status::Failed;
+                    continue;
+                }
+            };
+            let bar = progress(self.networks as u64);
+            let decision = decide(finding.rules(), &finding.network, self.networks, |networks| {
+                bar.set_position(networks as u64);
+            });
+            bar.finish_and_clear();
+            if self.json {
+                print(&serde_json::to_string(&Document::new(file, &finding, &decision))?)?;
+            } else {
+                let signature = finding.signature();
+                print(&format!("{:width$}  {signature:VERDICT_WIDTH$}  {decision}", name(file)))?;
+            }
+            status = status.max(match decision.heals() {
+                Some(false) => Status::Passed,
+                Some(true) => Status::Violated,
+                None => Status::Failed,
+            });
+        }
+        Ok(status)
+    }
+
+    /// Prints all that there is to say of one finding.
+    fn print_all(&self, finding: &Finding) -> anyhow::Result<Status> {
+        let (rules, network) = (finding.rules(), finding.network);
+        print(&finding.signature())?;
+        if finding.breach == Breach::Broken(Property::Invariant) {
             print("the network in effect at the break, which is no claim that it never heals:")?;
-        } else if target.judge == Judge::Claims {
+        } else if finding.target.judge == Judge::Claims {
             print("the network at the break, which is no claim that it never heals:")?;
         } else {
             print("the network at the break:")?;
@@ -101,14 +179,14 @@ impl Prove {
 
         let obstacle = Obstacle::of(rules, &network);
         if let Some(obstacle) = obstacle {
-            print(&Proof::Obstructed(obstacle).to_string())?;
+            print(&Decision::Obstructed(obstacle).to_string())?;
         }
         let bar = progress(self.networks as u64);
         let proof = prove(rules, &network, self.networks, |networks| bar.set_position(networks as u64));
         bar.finish_and_clear();
         print(&proof.to_string())?;
         Ok(match proof {
-            Proof::Obstructed(_) | Proof::Irreparable { .. } => Status::Passed,
+            Proof::Irreparable { .. } => Status::Passed,
             Proof::Repairable { order } => {
                 print_order(rules, network, &order)?;
                 print(self.depends(rules, &network))?;
@@ -142,4 +220,45 @@ pub(super) fn print_order(rules: Rules, mut network: Snapshot, order: &[Action])
         print(&format!("    {step:width$}  {network}"))?;
     }
     Ok(())
+}
+
+/// The JSON form. Its fields are described in the help.
+#[derive(Serialize)]
+struct Document {
+    format: u8,
+    file: String,
+    signature: String,
+    target: String,
+    property: &'static str,
+    network: String,
+    heals: Option<bool>,
+    obstacle: Option<String>,
+    networks: Option<usize>,
+    order: Option<Vec<String>>,
+}
+
+impl Document {
+    fn new(file: &Path, finding: &Finding, decision: &Decision) -> Self {
+        let (mut obstacle, mut networks, mut order) = (None, None, None);
+        match decision {
+            Decision::Obstructed(reason) => obstacle = Some(reason.to_string()),
+            Decision::Tried(Proof::Irreparable { networks: known }) => networks = Some(*known),
+            Decision::Tried(Proof::Repairable { order: actions }) => {
+                order = Some(actions.iter().map(|action| step(*action).to_string()).collect());
+            }
+            Decision::Tried(Proof::Undecided { .. }) => {}
+        }
+        Self {
+            format: 1,
+            file: file.to_string_lossy().into_owned(),
+            signature: finding.signature(),
+            target: finding.target.to_string(),
+            property: finding.breach.slug(),
+            network: finding.network.to_string(),
+            heals: decision.heals(),
+            obstacle,
+            networks,
+            order,
+        }
+    }
 }

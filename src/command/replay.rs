@@ -12,7 +12,7 @@ use super::{Status, blame, one_line, print};
 
 /// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
 /// own line.
-const VERDICT_WIDTH: usize = "sigcomm2001/ConnectedAppendages".len();
+pub(super) const VERDICT_WIDTH: usize = "sigcomm2001/ConnectedAppendages".len();
 
 /// The length of a digest in hexadecimal digits: enough to tell runs apart, short enough to be compared by eye.
 const DIGEST_WIDTH: usize = 16;
@@ -124,6 +124,6 @@ impl Replay {
 }
 
 /// A file as it is named in a line.
-fn name(file: &Path) -> String {
+pub(super) fn name(file: &Path) -> String {
     one_line(&file.to_string_lossy())
 }

@@ -47,11 +47,9 @@ use crate::truth::ident::{Ident, IdentSet};
 use crate::truth::property::ideal;
 use crate::truth::snapshot::{Pointers, Snapshot};
 
-/// Whether any order of maintenance makes a network [ideal].
+/// Whether any order of maintenance makes a network [ideal], by trying them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// None does, for this reason.
-    Obstructed(Obstacle),
     /// None does: they have all been tried.
     Irreparable {
         /// How many networks maintenance comes to, in all orders, the given one among them.
@@ -73,7 +71,6 @@ pub enum Proof {
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Obstructed(obstacle) => write!(f, "irreparable: {obstacle}"),
             Self::Irreparable { networks } => write!(f, "irreparable: {networks} networks, all orders"),
             Self::Repairable { order } => write!(f, "repairable: {} steps", order.len()),
             Self::Undecided { limit } => write!(f, "undecided: more than {limit} networks"),
@@ -86,9 +83,38 @@ impl Proof {
     #[must_use]
     pub fn heals(&self) -> Option<bool> {
         match self {
-            Self::Obstructed(_) | Self::Irreparable { .. } => Some(false),
+            Self::Irreparable { .. } => Some(false),
             Self::Repairable { .. } => Some(true),
             Self::Undecided { .. } => None,
+        }
+    }
+}
+
+/// Whether any order of maintenance makes a network [ideal], in the shortest way that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// None does, for this reason.
+    Obstructed(Obstacle),
+    /// There is no such reason, and they have been tried.
+    Tried(Proof),
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Obstructed(obstacle) => write!(f, "irreparable: {obstacle}"),
+            Self::Tried(proof) => proof.fmt(f),
+        }
+    }
+}
+
+impl Decision {
+    /// Whether some order heals it; `None` if that is undecided.
+    #[must_use]
+    pub fn heals(&self) -> Option<bool> {
+        match self {
+            Self::Obstructed(_) => Some(false),
+            Self::Tried(proof) => proof.heals(),
         }
     }
 }
@@ -162,10 +188,13 @@ pub enum Healing {
 }
 
 /// Whether any order of maintenance makes the network [ideal]: by an [`Obstacle`] if there is one, otherwise by all orders, as
-/// [`prove`] does.
+/// [`prove`] does, which is told `limit` and `progress`.
 #[must_use]
-pub fn decide(rules: Rules, network: &Snapshot, limit: usize) -> Proof {
-    Obstacle::of(rules, network).map_or_else(|| prove(rules, network, limit, |_| ()), Proof::Obstructed)
+pub fn decide(rules: Rules, network: &Snapshot, limit: usize, progress: impl FnMut(usize)) -> Decision {
+    match Obstacle::of(rules, network) {
+        Some(obstacle) => Decision::Obstructed(obstacle),
+        None => Decision::Tried(prove(rules, network, limit, progress)),
+    }
 }
 
 /// Tries all orders of maintenance until one makes the network [ideal], or there are no others. Gives up when it knows
@@ -338,7 +367,7 @@ mod tests {
     fn what_nothing_can_heal() {
         let apart = network(&[(0, &[0], None), (2, &[2], None)]);
         let rules = Version::CCR2012.rules();
-        let obstructed = decide(rules, &apart, 0);
+        let obstructed = decide(rules, &apart, 0, NOBODY);
         assert_eq!(obstructed.heals(), Some(false));
         assert_eq!(obstructed.to_string(), "irreparable: no pointer leads from 0 to the other members, or back");
         // Each of them has reconciled or not, and has stabilized or not.
@@ -375,7 +404,9 @@ mod tests {
     fn nothing_is_an_obstacle_to_tse2017() {
         let rules = Version::TSE2017.rules();
         let stranded = network(&[(0, &[1, 2], None), (3, &[3, 3], Some(3))]);
-        let Proof::Repairable { .. } = decide(rules, &stranded, 1_000) else { panic!("0 comes to 3") };
+        let Decision::Tried(Proof::Repairable { .. }) = decide(rules, &stranded, 1_000, NOBODY) else {
+            panic!("0 comes to 3")
+        };
     }
 
     #[test]

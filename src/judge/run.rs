@@ -2,7 +2,7 @@
 
 use crate::judge::bench::Bench;
 use crate::judge::healing::unhealed;
-use crate::judge::prove::{Proof, decide};
+use crate::judge::prove::{Decision, decide};
 use crate::judge::{Assumptions, Breach, Judge, Only, Target, Verdict};
 use crate::protocol::list::{self, ListReplica};
 use crate::protocol::replica::Replica;
@@ -62,7 +62,7 @@ pub struct Outcome {
     pub settled: Snapshot,
     /// Of a required property that counts, and is broken for good by fair maintenance: whether some other order heals the
     /// network.
-    pub proof: Option<Proof>,
+    pub proof: Option<Decision>,
 }
 
 /// Runs a schedule and judges it. The observer is told every event.
@@ -167,13 +167,13 @@ fn tell<R: Replica, O: Observer>(world: &mut World<'_, R, O>, given: Step, step:
 }
 
 /// Tries all orders of maintenance on what a run breaks for good by the fair ones, and says what it comes to then.
-fn prove_lost(target: Target, verdict: Verdict, network: &Snapshot, limit: usize) -> (Verdict, Option<Proof>) {
+fn prove_lost(target: Target, verdict: Verdict, network: &Snapshot, limit: usize) -> (Verdict, Option<Decision>) {
     let breach = verdict.found();
     let required = |breach| matches!(breach, Breach::Broken(property) if Property::REQUIRED.contains(&property));
     let Some(breach) = breach.filter(|breach| target.judge == Judge::NeverHeals && required(*breach)) else {
         return (verdict, None);
     };
-    let proof = decide(target.version.rules(), network, limit);
+    let proof = decide(target.version.rules(), network, limit, |_| ());
     let verdict = match (proof.heals(), verdict) {
         (Some(true), Verdict::Violated(_)) => Verdict::Repairable(breach),
         (Some(true), _) => Verdict::Outside(None),
@@ -185,6 +185,7 @@ fn prove_lost(target: Target, verdict: Verdict, network: &Snapshot, limit: usize
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::prove::Proof;
     use crate::judge::signature;
     use crate::protocol::version::Version;
 
@@ -203,7 +204,8 @@ mod tests {
         let (verdict, proof) = judged(NETWORKS, "");
         assert_eq!((verdict, verdict.found()), (Verdict::Repairable(breach), None));
         assert_eq!(proof.unwrap().to_string(), "repairable: 10 steps");
-        assert_eq!(judged(0, ""), (Verdict::Violated(breach), Some(Proof::Undecided { limit: 0 })));
+        let undecided = Decision::Tried(Proof::Undecided { limit: 0 });
+        assert_eq!(judged(0, ""), (Verdict::Violated(breach), Some(undecided)));
         assert_eq!(judged(NETWORKS, "ordered-ring"), (Verdict::Masked(breach), None), "nobody asks");
     }
 

@@ -21,7 +21,7 @@ use std::fmt;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::finding::shrink::{Effort, Shrinker, compare};
-use crate::judge::prove::Proof;
+use crate::judge::prove::{Decision, Proof};
 use crate::judge::{Assumptions, Breach, NETWORKS, Only, Options, Outcome, Target, run};
 use crate::protocol::version::{Rules, Version};
 use crate::schedule::Schedule;
@@ -124,7 +124,7 @@ pub struct Finding {
     /// The assumptions of its run.
     pub assumptions: Assumptions,
     /// Of a required property, what is known of its healing.
-    pub proof: Option<Proof>,
+    pub proof: Option<Decision>,
 }
 
 impl Cell {
@@ -217,7 +217,7 @@ impl Finding {
     /// Whether it takes too many networks to know that no order of maintenance heals what is broken.
     #[must_use]
     pub fn undecided(&self) -> bool {
-        matches!(self.proof, Some(Proof::Undecided { .. }))
+        matches!(self.proof, Some(Decision::Tried(Proof::Undecided { .. })))
     }
 
     /// The better one of two of the same breach, with the runs of both.

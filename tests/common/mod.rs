@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use chord_fuzz::judge::prove::Proof;
+use chord_fuzz::judge::prove::Decision;
 use chord_fuzz::judge::{Assumptions, Options, Outcome, Target, Verdict, run};
 use chord_fuzz::protocol::list::{Config, ListReplica};
 use chord_fuzz::protocol::version::{Rules, Version};
@@ -45,7 +45,7 @@ pub struct Record {
     pub assumptions: Assumptions,
     pub network: Snapshot,
     pub settled: Snapshot,
-    pub proof: Option<Proof>,
+    pub proof: Option<Decision>,
     /// The digest of its trace.
     pub digest: String,
 }

@@ -1,6 +1,6 @@
 //! What one finding is worth more than another of the same signature.
 
-use crate::judge::prove::Proof;
+use crate::judge::prove::{Decision, Proof};
 use crate::judge::{Breach, Outcome};
 
 /// What is kept besides the signature.
@@ -28,8 +28,8 @@ impl Worth {
                 Breach::Stalled | Breach::Runaway => true,
             },
             for_good: match outcome.proof {
-                Some(Proof::Irreparable { networks: known }) => known <= networks,
-                Some(Proof::Obstructed(_)) => true,
+                Some(Decision::Tried(Proof::Irreparable { networks: known })) => known <= networks,
+                Some(Decision::Obstructed(_)) => true,
                 _ => false,
             },
         }
