@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use chord_fuzz::finding::repairs::Repairs;
 use chord_fuzz::judge::{Options, Target};
 
 use super::input::{self, directory_target, tell_repairs};
@@ -67,8 +66,7 @@ impl Assemble {
         match self.version.or_else(above) {
             Some(target) => {
                 let options = Options { faults: true, ..Options::default() };
-                let repairs = Repairs::of(target, &schedule, &options);
-                tell_repairs(&self.file, text, &repairs, self.strict).with_context(named)?;
+                tell_repairs(&self.file, text, target, &schedule, &options, self.strict).with_context(named)?;
             }
             None if self.strict => bail!("what is repaired depends on the target: give --version"),
             None => {}

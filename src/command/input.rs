@@ -97,7 +97,7 @@ impl Inputs {
         let named = || file.display().to_string();
         let (target, schedule, text) = self.opened(file).with_context(named)?;
         if let Some(text) = text {
-            tell_repairs(file, text, &Repairs::of(target, &schedule, options), strict).with_context(named)?;
+            tell_repairs(file, text, target, &schedule, options, strict).with_context(named)?;
         }
         Ok((target, schedule))
     }
@@ -136,38 +136,32 @@ fn input_of(version: Option<Target>, file: &Path, bytes: Vec<u8>) -> Result<Open
     Ok((target, schedule, text))
 }
 
-/// Says in a line on standard error how many steps of a text are repaired. A strict reader refuses it at the first.
-pub fn tell_repairs(file: &Path, text: String, repairs: &Repairs, strict: bool) -> Result<(), Problem> {
-    if repairs.is_empty() {
-        return Ok(());
-    }
+/// Says in a line on standard error how many steps of a text a run repairs. A strict reader refuses it at the first.
+pub fn tell_repairs(
+    file: &Path,
+    text: String,
+    target: Target,
+    schedule: &Schedule,
+    options: &Options,
+    strict: bool,
+) -> Result<(), Problem> {
+    let Repairs { start, steps } = Repairs::of(target, schedule, options);
+    let (at, problem) = match (start, steps.first()) {
+        (Some(Setup { ring, circle, list_len, .. }), _) => {
+            let start = format!("`circle {circle}`, `ring {ring}` and `lists {list_len}`");
+            (None, format!("a run cannot start like this; it would with {start}"))
+        }
+        (None, Some(repair)) => (Some(repair.at), repair.to_string()),
+        (None, None) => return Ok(()),
+    };
     if strict {
-        return Err(refusal(text, repairs));
+        return Err(Problem::Text { error: text::refuse(&text, at, problem), text });
     }
-    let all = text::lines(&text).filter(|(.., word)| !text::is_header(word)).count();
-    let start = if repairs.start.is_some() { "the start and " } else { "" };
-    let steps = repairs.steps.len();
-    let note = format!("{}: repaired {start}{steps} of {all} steps; --strict says why", file.display());
+    let start = if start.is_some() { "the start and " } else { "" };
+    let (repaired, all) = (steps.len(), schedule.steps.len());
+    let note = format!("{}: repaired {start}{repaired} of {all} steps; --strict says why", file.display());
     tell(one_line(&note));
     Ok(())
-}
-
-/// The first repair, as what is wrong in the text.
-fn refusal(text: String, repairs: &Repairs) -> Problem {
-    let (at, problem) = match (repairs.start, repairs.steps.first()) {
-        (Some(Setup { ring, circle, list_len, .. }), _) => (
-            text::lines(&text).next(),
-            format!(
-                "a run cannot start like this; it would with `circle {circle}`, `ring {ring}` and `lists {list_len}`"
-            ),
-        ),
-        (None, Some(repair)) => {
-            (text::lines(&text).filter(|(.., word)| !text::is_header(word)).nth(repair.at), repair.to_string())
-        }
-        (None, None) => (None, String::new()),
-    };
-    let (line, column, _) = at.unwrap_or((1, 1, ""));
-    Problem::Text { error: ParseError { line, column, problem }, text }
 }
 
 /// As many bytes of a file as a schedule is made of. `-` is standard input.

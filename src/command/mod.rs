@@ -25,7 +25,7 @@ pub mod view;
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -34,6 +34,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// The exit status when the reader of standard output has gone: what a shell shows for a tool that `SIGPIPE` has
 /// killed. It is not 0, since what was not printed may not have passed.
 const CLOSED_PIPE: u8 = 141;
+
+/// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
+/// own line.
+const VERDICT_WIDTH: usize = "sigcomm2001/ConnectedAppendages".len();
 
 /// What a subcommand comes to. Of several things, the greatest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,4 +153,14 @@ fn one_line(text: &str) -> String {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
+}
+
+/// A file as it is named in a line.
+fn name(file: &Path) -> String {
+    one_line(&file.to_string_lossy())
+}
+
+/// The width of a column of these files.
+fn width(files: &[PathBuf]) -> usize {
+    files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0)
 }

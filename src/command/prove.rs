@@ -14,8 +14,7 @@ use chord_fuzz::world::step;
 use serde::Serialize;
 
 use super::input::{Conditions, Inputs};
-use super::replay::{VERDICT_WIDTH, name};
-use super::{Status, blame, print, progress};
+use super::{Status, VERDICT_WIDTH, blame, name, print, progress, width};
 
 const AFTER_HELP: &str = "\
 Tries all orders of maintenance, of every kind at every member, without joins
@@ -133,7 +132,7 @@ impl Prove {
         if let ([file], false) = (&self.files[..], self.json) {
             return self.print_all(&Finding::of(&mut inputs, file, &options)?);
         }
-        let width = self.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+        let width = width(&self.files);
         let mut status = Status::Passed;
         for file in &self.files {
             let finding = match Finding::of(&mut inputs, file, &options) {
@@ -144,24 +143,24 @@ impl Prove {
                     continue;
                 }
             };
-            let bar = progress(self.networks as u64);
-            let decision = decide(finding.rules(), &finding.network, self.networks, |networks| {
-                bar.set_position(networks as u64);
-            });
-            bar.finish_and_clear();
+            let decision = self.watched(|bar| decide(finding.rules(), &finding.network, self.networks, bar));
             if self.json {
                 print(&serde_json::to_string(&Document::new(file, &finding, &decision))?)?;
             } else {
                 let signature = finding.signature();
                 print(&format!("{:width$}  {signature:VERDICT_WIDTH$}  {decision}", name(file)))?;
             }
-            status = status.max(match decision.heals() {
-                Some(false) => Status::Passed,
-                Some(true) => Status::Violated,
-                None => Status::Failed,
-            });
+            status = status.max(status_of(decision.heals()));
         }
         Ok(status)
+    }
+
+    /// Does something that counts networks, and shows how far it is.
+    fn watched<T>(&self, work: impl FnOnce(&dyn Fn(usize)) -> T) -> T {
+        let bar = progress(self.networks as u64);
+        let done = work(&|networks| bar.set_position(networks as u64));
+        bar.finish_and_clear();
+        done
     }
 
     /// Prints all that there is to say of one finding.
@@ -181,32 +180,32 @@ impl Prove {
         if let Some(obstacle) = obstacle {
             print(&Decision::Obstructed(obstacle).to_string())?;
         }
-        let bar = progress(self.networks as u64);
-        let proof = prove(rules, &network, self.networks, |networks| bar.set_position(networks as u64));
-        bar.finish_and_clear();
+        let proof = self.watched(|bar| prove(rules, &network, self.networks, bar));
         print(&proof.to_string())?;
-        Ok(match proof {
-            Proof::Irreparable { .. } => Status::Passed,
-            Proof::Repairable { order } => {
-                print_order(rules, network, &order)?;
-                print(self.depends(rules, &network))?;
-                Status::Violated
-            }
-            Proof::Undecided { .. } if obstacle.is_some() => Status::Passed,
-            Proof::Undecided { .. } => Status::Failed,
-        })
+        if let Proof::Repairable { order } = &proof {
+            print_order(rules, network, order)?;
+            print(self.depends(rules, &network))?;
+        }
+        // What stands out is a proof even where there are too many orders to try.
+        Ok(status_of(proof.heals().or(obstacle.map(|_| false))))
     }
 
     /// Whether it depends on the order that the network heals.
     fn depends(&self, rules: Rules, network: &Snapshot) -> &'static str {
-        let bar = progress(self.networks as u64);
-        let healing = healing(rules, network, self.networks, |networks| bar.set_position(networks as u64));
-        bar.finish_and_clear();
-        match healing {
+        match self.watched(|bar| healing(rules, network, self.networks, bar)) {
             Some(Healing::Always) => "it heals in every order: whatever maintenance does, it can still heal",
             Some(Healing::Sometimes | Healing::Never) => "it depends on the order: another one puts it beyond repair",
             None => "whether another order puts it beyond repair is undecided",
         }
+    }
+}
+
+/// What it comes to whether some order heals it.
+fn status_of(heals: Option<bool>) -> Status {
+    match heals {
+        Some(false) => Status::Passed,
+        Some(true) => Status::Violated,
+        None => Status::Failed,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `chord-fuzz replay`: runs inputs without libFuzzer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chord_fuzz::finding::report;
 use chord_fuzz::judge::{Target, Verdict, run};
@@ -8,11 +8,7 @@ use chord_fuzz::schedule::MAX_BYTES;
 use chord_fuzz::world::trace::Digest;
 
 use super::input::{Conditions, Inputs};
-use super::{Status, blame, one_line, print};
-
-/// The width of the verdicts' column: the longest signature of a fuzz target. A verdict that is longer moves only its
-/// own line.
-pub(super) const VERDICT_WIDTH: usize = "sigcomm2001/ConnectedAppendages".len();
+use super::{Status, VERDICT_WIDTH, blame, name, print, width};
 
 /// The length of a digest in hexadecimal digits: enough to tell runs apart, short enough to be compared by eye.
 const DIGEST_WIDTH: usize = 16;
@@ -94,7 +90,7 @@ impl Replay {
     pub fn run(&self) -> anyhow::Result<Status> {
         let options = self.conditions.options()?;
         // What has to be known to align the first column are names, not results: nothing waits for it.
-        let width = self.files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
+        let width = width(&self.files);
         let mut inputs = Inputs::new(self.version);
         let mut status = Status::Passed;
         for file in &self.files {
@@ -121,9 +117,4 @@ impl Replay {
         }
         Ok(status)
     }
-}
-
-/// A file as it is named in a line.
-pub(super) fn name(file: &Path) -> String {
-    one_line(&file.to_string_lossy())
 }

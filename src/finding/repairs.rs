@@ -40,12 +40,6 @@ impl Repairs {
         let start = Setup { faults: schedule.setup.faults, ..start };
         Self { start: (start != schedule.setup).then_some(start), steps: watch.repairs }
     }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.start.is_none() && self.steps.is_empty()
-    }
 }
 
 /// `fail 1 cannot be done: 1 is not a member; members are 0, 2, 4, 6; it would become fail 2`
@@ -64,7 +58,6 @@ impl fmt::Display for Repair {
 #[derive(Default)]
 struct Watch {
     steps: usize,
-    last: Option<(Step, Option<Step>)>,
     repairs: Vec<Repair>,
 }
 
@@ -73,13 +66,11 @@ impl Observer for Watch {
 
     fn observe(&mut self, _event: impl FnOnce() -> Event) {}
 
-    fn resolve(&mut self, given: Step, executed: Option<Step>) {
+    fn resolve(&mut self, _given: Step, _executed: Option<Step>) {
         self.steps += 1;
-        self.last = Some((given, executed));
     }
 
-    fn repaired(&mut self, why: Objection) {
-        let Some((given, executed)) = self.last else { return };
+    fn repaired(&mut self, given: Step, executed: Option<Step>, why: Objection) {
         self.repairs.push(Repair { at: self.steps - 1, given, executed, why });
     }
 }

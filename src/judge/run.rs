@@ -158,11 +158,11 @@ fn drive<R: Replica>(
 
 /// Tells the observer what a given step comes to, and why if it wants to know.
 #[inline]
-fn tell<R: Replica, O: Observer>(world: &mut World<'_, R, O>, given: Step, step: Option<Step>, faults: bool) {
-    world.observer().resolve(given, step);
-    if O::ASKS_WHY && step != Some(given.canonical()) {
+fn tell<R: Replica, O: Observer>(world: &mut World<'_, R, O>, given: Step, executed: Option<Step>, faults: bool) {
+    world.observer().resolve(given, executed);
+    if O::ASKS_WHY && executed != Some(given.canonical()) {
         let why = world.objection(given, faults);
-        world.observer().repaired(why);
+        world.observer().repaired(given, executed, why);
     }
 }
 

@@ -81,19 +81,27 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// The lines of a text that say something: the number of each, from 1, the column in characters of its first word, from 1,
-/// and this word.
-pub fn lines(text: &str) -> impl Iterator<Item = (usize, usize, &str)> {
+/// The lines of a text that say something, each from behind its first word, with where that starts and the word.
+fn lines(text: &str) -> impl Iterator<Item = (Words<'_>, usize, &str)> {
     text.lines().zip(1..).filter_map(|(line, number)| {
-        let word = code(line).split_whitespace().next()?;
-        Some((number, line.chars().take_while(|c| c.is_whitespace()).count() + 1, word))
+        let mut words = Words { line: code(line), number, at: 0 };
+        let (at, word) = words.next()?;
+        Some((words, at, word))
     })
 }
 
-/// Whether this is the word that begins a line of the header.
+/// What is wrong with a text that parses: with the step of this number, from 0, or with the start.
 #[must_use]
-pub fn is_header(word: &str) -> bool {
-    HEADERS.contains(&word)
+pub fn refuse(text: &str, step: Option<usize>, problem: String) -> ParseError {
+    let mut lines = lines(text);
+    let line = match step {
+        Some(step) => lines.filter(|(.., word)| !HEADERS.contains(word)).nth(step),
+        None => lines.next(),
+    };
+    match line {
+        Some((words, at, _)) => words.error(at, problem),
+        None => ParseError { line: 1, column: 1, problem },
+    }
 }
 
 /// Where and why a text is not a schedule.
@@ -200,10 +208,8 @@ impl FromStr for Schedule {
         let mut setup = Setup { ring: 1, circle: MIN_CIRCLE, list_len: 2, faults: false };
         let mut steps = Vec::new();
         let mut said = Vec::new();
-        for (line, number) in text.lines().zip(1..) {
-            let mut words = Words { line: code(line), number, at: 0 };
-            let Some((at, word)) = words.next() else { continue };
-            if is_header(word) {
+        for (mut words, at, word) in lines(text) {
+            if HEADERS.contains(&word) {
                 if said.contains(&word) {
                     return Err(words.error(at, format!("`{word}` has been said already")));
                 }

@@ -92,7 +92,7 @@ impl<R: Replica, O: Observer> World<'_, R, O> {
         let off_circle = |node: &Ident| !IdentSet::circle(self.now.circle()).contains(*node);
         let named = if op == Op::Join { [node, contact] } else { [node, node] };
         let fault = matches!(op, Op::Lose | Op::Cut | Op::Mend);
-        if fault && !faults {
+        if !Op::available(faults).contains(&op) {
             Objection::Reliable
         } else if !matches!(op, Op::Join | Op::Fail) && !fault && !self.has_task(op) {
             Objection::Operation

@@ -140,8 +140,9 @@ pub trait Observer {
     /// Whether it wants to be told why steps are repaired, which takes its time.
     const ASKS_WHY: bool = false;
 
-    /// Takes why the step that has just been [resolved](Self::resolve) is not done as it is given.
-    fn repaired(&mut self, _why: Objection) {}
+    /// Takes why a step that has just been [resolved](Self::resolve) is not done as it is given, if it
+    /// [wants to be told](Self::ASKS_WHY).
+    fn repaired(&mut self, _given: Step, _executed: Option<Step>, _why: Objection) {}
 
     /// Takes the new time when nothing is left to do but to wait for what is on its way.
     fn wait(&mut self, _now: u64) {}
