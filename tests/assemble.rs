@@ -377,6 +377,15 @@ fn repairs_are_told_and_strict_refuses_them() {
         .assert_eq(stderr(&refused));
     }
     assert_eq!(entries(dir.path()), ["text"]);
+    fs::write(dir.path().join("start"), "# of one\nring 1\nstabilize 0\n").unwrap();
+    let start = run(dir.path(), &["assemble", "--strict", "--version", "tse2017", "start", "out"]).code(2);
+    expect![[r#"
+        error: start: line 2, column 1: a run cannot start like this; it would with `circle 6`, `ring 3` and `lists 2`
+          |
+        2 | ring 1
+          | ^^^^
+    "#]]
+    .assert_eq(stderr(&start));
     let unknown = run(dir.path(), &["assemble", "--strict", "text", "out"]).code(2);
     assert_eq!(stderr(&unknown), "error: what is repaired depends on the target: give --version\n");
 }

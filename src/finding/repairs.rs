@@ -74,3 +74,41 @@ impl Observer for Watch {
         self.repairs.push(Repair { at: self.steps - 1, given, executed, why });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why the last step of each text is not done as it is given.
+    #[test]
+    fn each_has_its_reason() {
+        let why = |target: &str, text: &str| {
+            let conditions = crate::world::Conditions { rejoin: false, ..Default::default() };
+            let options = Options { conditions, faults: true, ..Options::default() };
+            let schedule: Schedule = format!("circle 8\n{text}").parse().unwrap();
+            let repairs = Repairs::of(target.parse().unwrap(), &schedule, &options);
+            assert_eq!(repairs.start, None, "{text}");
+            let [repair] = repairs.steps[..] else { panic!("{text}: {:?}", repairs.steps) };
+            assert_eq!((repair.at, repair.given), (schedule.steps.len() - 1, *schedule.steps.last().unwrap()));
+            repair.why.to_string()
+        };
+        for (text, reason) in [
+            ("ring 2\nadopt 0", "the version has no such operation"),
+            ("ring 2\nstabilize 9", "there is no 9 on the circle"),
+            ("ring 2\njoin 1 via 9", "there is no 9 on the circle"),
+            ("ring 2\njoin 2 via 0", "it is a member"),
+            ("ring 2\njoin 1 via 0 delay 5\njoin 1 via 0", "it is joining already"),
+            ("ring 3\nfail 4\njoin 4 via 0", "it has failed, and may not join again"),
+            ("ring 2\njoin 1 via 4", "4 is not a member; members are 0, 2"),
+            ("ring 2\njoin 1 via 2", "2 would not admit it"),
+            ("ring 2\nfail 1", "1 is not a member; members are 0, 2"),
+            ("ring 1\nfail 0", "the failure assumption does not let it fail"),
+            ("ring 2\nstabilize 0 delay 5\nreconcile 0", "an operation of it is under way"),
+            ("ring 2\nfaults\ncut 0\ncut 0", "so it is already"),
+            ("ring 2\nflush 0", "no pointer would change"),
+        ] {
+            assert_eq!(why("ccr2012", text), reason, "{text}");
+        }
+        assert_eq!(why("tse2017", "ring 3\nadopt 0"), "it has no candidate to adopt");
+    }
+}
